@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/humanize.h"
 #include "base/memory.h"
 #include "report/report.h"
 #include "snapshot/snapshot.h"
@@ -364,6 +365,7 @@ static void change_interval(struct ui *ui)
 	static const uint64_t steps_ms[] = {500, 1000, 2000, 5000, 10000, 30000, 60000};
 	const uint64_t interval_ns = ui->settings.interval_ns;
 	uint64_t chosen = interval_ns;
+	struct buffer text = {0};
 
 	if (ui->past.open) {
 		look_change_speed(ui);
@@ -385,7 +387,9 @@ static void change_interval(struct ui *ui)
 		return;
 	ui->settings.interval_ns = chosen;
 	navigate_tell_host(ui);
-	screen_message(ui, STYLE_MESSAGE, "a round every %g s", (double)chosen / 1e9);
+	humanize_duration(&text, (double)chosen);
+	screen_message(ui, STYLE_MESSAGE, "a round every %s", text.data);
+	buffer_release(&text);
 }
 
 /* --- the screen itself --- */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/humanize.h"
 #include "base/memory.h"
 #include "base/order.h"
 
@@ -231,6 +232,7 @@ void look_change_speed(struct ui *ui)
 	static const uint64_t steps_ms[] = {50, 100, 200, 500, 1000, 2000, 5000};
 	uint64_t *interval_ns = &ui->settings.interval_ns;
 	const size_t count = sizeof(steps_ms) / sizeof(steps_ms[0]);
+	struct buffer text = {0};
 	size_t step = 0;
 
 	if (ui->past.live != NULL) {
@@ -244,7 +246,9 @@ void look_change_speed(struct ui *ui)
 	else if (ui->action == ACTION_SHORTER && step > 0)
 		step--;
 	*interval_ns = steps_ms[step] * NS_PER_MS;
-	screen_message(ui, STYLE_MESSAGE, "one round every %g s", (double)*interval_ns / 1e9);
+	humanize_duration(&text, (double)*interval_ns);
+	screen_message(ui, STYLE_MESSAGE, "one round every %s", text.data);
+	buffer_release(&text);
 }
 
 int look_wait_ms(const struct ui *ui)

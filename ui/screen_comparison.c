@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/humanize.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/unicode.h"
 #include "session/when.h"
-#include "snapshot/capture_facts.h"
 
 #include "ui/page/evidence_page.h"
 
@@ -21,8 +21,7 @@ enum {
 	NAME_CELLS_MIN = 12,
 	ARROW_CELLS = 4,
 	STATE_CELLS_MAX = 28, /* "every 0.5s  change by thread" */
-	TIME_BYTES = 32,
-	FULL_LINES = 3, /* both sides and how they are related */
+	FULL_LINES = 3,       /* both sides and how they are related */
 };
 
 /* The name of a side: its file's without the directory, a time, or "now". */
@@ -336,32 +335,25 @@ static struct ui_report subject(const struct ui *ui)
 
 /* --- header --- */
 
-static bool format_time(char text[static TIME_BYTES], const char *format, const struct snapshot *snapshot)
-{
-	return snapshot->captured_at_unix_ns != 0 &&
-	       clock_format_local(text, TIME_BYTES, format, snapshot->captured_at_unix_ns);
-}
-
 static bool is_one_day(const struct comparison *comparison)
 {
-	char before[TIME_BYTES], after[TIME_BYTES];
+	char before[HUMANIZE_TIME_SIZE], after[HUMANIZE_TIME_SIZE];
 
-	return format_time(before, "%F", compare_side(comparison, DIFF_BEFORE)) &&
-	       format_time(after, "%F", compare_side(comparison, DIFF_AFTER)) && strcmp(before, after) == 0;
+	humanize_time(before, compare_side(comparison, DIFF_BEFORE)->captured_at_unix_ns, true);
+	humanize_time(after, compare_side(comparison, DIFF_AFTER)->captured_at_unix_ns, true);
+	return strncmp(before, after, strlen("2026-11-20")) == 0;
 }
 
 static void append_facts(const struct ui *ui, const struct snapshot *snapshot, const char *name,
 			 struct buffer *text)
 {
-	const char *format = is_one_day(ui->comparison) ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%S";
-	char clock[TIME_BYTES], count[28];
+	char clock[HUMANIZE_TIME_SIZE] = "an unknown time";
 
-	if (!format_time(clock, format, snapshot))
-		buffer_append_text(text, "an unknown time  ");
-	else if (strstr(name, clock) == NULL) /* a moment is called by its time */
+	if (snapshot->captured_at_unix_ns != 0)
+		humanize_time(clock, snapshot->captured_at_unix_ns, !is_one_day(ui->comparison));
+	if (strstr(name, clock) == NULL) /* a moment is called by its time */
 		buffer_append_format(text, "%s  ", clock);
-	buffer_append_format(text, "%s thread%s", number_group_digits(snapshot->thread_count, count),
-			     snapshot->thread_count == 1 ? "" : "s");
+	humanize_counted(text, snapshot->thread_count, "thread");
 	if (snapshot->provenance.hostname != NULL)
 		buffer_append_format(text, "  %s", snapshot->provenance.hostname);
 }
@@ -464,7 +456,7 @@ static void draw_relation(struct ui *ui, int y)
 	buffer_append_text(&text, boots[compare_boot(ui->comparison)]);
 	if (distance != 0) {
 		buffer_append_text(&text, ", ");
-		capture_facts_append_span(&text, distance);
+		humanize_duration(&text, (double)distance);
 		buffer_append_text(&text, " apart");
 	}
 	if (compare_count_threads(ui->comparison, &threads))

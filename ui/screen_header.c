@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/humanize.h"
 #include "base/number.h"
 #include "session/missing.h"
-#include "snapshot/capture_facts.h"
 #include "window/host_numbers.h"
 
 #include "ui/widget/spark.h"
@@ -18,7 +18,6 @@
 enum {
 	SEGMENTS_MAX = 24,
 	SEGMENT_BYTES = 160,
-	TIME_BYTES = 32,
 	CPU_WORDS_CELLS = 11, /* behind the cells of CPUs: how many CPUs one stands for */
 	OTHER_LINES = 4,      /* of the header, at most */
 	DEVICE_LINES = 3,     /* below these, at most */
@@ -127,18 +126,18 @@ const char *screen_name(const struct ui *ui)
 	return ui->past.open ? ui->past.name : "now";
 }
 
-/* A time by the local clock, with the date or without. */
-static const char *time_text(char text[static TIME_BYTES], uint64_t unix_ns, bool with_date)
+/* How long it is from one time to another, in whole seconds; none where the clock was set back. */
+static void append_age(uint64_t from_ns, uint64_t to_ns, struct buffer *age)
 {
-	if (!clock_format_local(text, TIME_BYTES, with_date ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S", unix_ns))
-		snprintf(text, TIME_BYTES, with_date ? "an unknown time" : "--:--:--");
-	return text;
+	const uint64_t seconds = to_ns > from_ns ? (to_ns - from_ns) / NS_PER_S : 0;
+
+	humanize_duration(age, (double)(seconds * NS_PER_S));
 }
 
 static void add_mode(struct header_line *line, const struct ui *ui)
 {
 	const struct snapshot *base = session_base(ui->session), *now = session_now(ui->session);
-	uint64_t seconds;
+	struct buffer age = {0};
 
 	if (ui->view.mode == WINDOW_MODE_BASE && base == NULL && ui->past.open) {
 		add(line, STYLE_STRONG, "since base, no longer kept");
@@ -149,11 +148,9 @@ static void add_mode(struct header_line *line, const struct ui *ui)
 		return;
 	}
 	/* for how long, so that one clock stands on the line: the time of the round */
-	seconds = now->captured_at_unix_ns > base->captured_at_unix_ns
-			  ? (now->captured_at_unix_ns - base->captured_at_unix_ns + NS_PER_S / 2) / NS_PER_S
-			  : 0;
-	add(line, STYLE_STRONG, "since base, %02u:%02u:%02u ago", (unsigned int)(seconds / 3600),
-	    (unsigned int)(seconds / 60 % 60), (unsigned int)(seconds % 60));
+	append_age(base->captured_at_unix_ns, now->captured_at_unix_ns + NS_PER_S / 2, &age);
+	add(line, STYLE_STRONG, "since base, %s ago", age.data);
+	buffer_release(&age);
 }
 
 /*
@@ -169,7 +166,7 @@ static void add_interval(struct header_line *line, const struct ui *ui)
 		add(line, STYLE_NORMAL, "every %gs", (double)asked_ns / NS_PER_S);
 		return;
 	}
-	screen_format_duration(&text, (double)(real_ns / NS_PER_MS * NS_PER_MS));
+	humanize_compact(&text, (double)(real_ns / NS_PER_MS * NS_PER_MS), HUMANIZE_TIME, true);
 	add(line, STYLE_NORMAL, "every %gs, took %s", (double)asked_ns / NS_PER_S, text.data);
 	buffer_release(&text);
 }
@@ -179,15 +176,10 @@ static void add_moment(struct header_line *line, const struct ui *ui)
 {
 	const uint64_t now_ns = clock_ns(CLOCK_REALTIME), then_ns = ui->past.unix_ns;
 	struct buffer age = {0};
-	char time[TIME_BYTES];
+	char time[HUMANIZE_TIME_SIZE];
 
-	/* in whole seconds */
-	if (now_ns < then_ns + 60 * NS_PER_S)
-		buffer_append_format(&age, "%u s",
-				     now_ns > then_ns ? (unsigned int)((now_ns - then_ns) / NS_PER_S) : 0);
-	else
-		capture_facts_append_span(&age, now_ns - then_ns);
-	add(line, STYLE_MESSAGE, " %s (%s ago)%s ", time_text(time, then_ns, true), age.data,
+	append_age(then_ns, now_ns, &age);
+	add(line, STYLE_MESSAGE, " %s (%s ago)%s ", humanize_time(time, then_ns, true), age.data,
 	    ui->past.plays ? " playing, Space stops" : "");
 	buffer_release(&age);
 }
@@ -201,7 +193,7 @@ static void add_window(struct header_line *line, const struct ui *ui)
 		add(line, STYLE_NORMAL, "file: totals only (--for 10: rates)");
 		return;
 	}
-	screen_format_duration(&text, (double)session_interval_ns(ui->session));
+	humanize_compact(&text, (double)session_interval_ns(ui->session), HUMANIZE_TIME, true);
 	add(line, STYLE_NORMAL, "file of %s", text.data);
 	buffer_release(&text);
 }
@@ -221,7 +213,7 @@ static void draw_where(struct ui *ui, int y)
 	const char *file = ui->options->file_name;
 	struct header_line left = {0}, right = {0};
 	struct buffer text = {0};
-	char clock[TIME_BYTES];
+	char clock[HUMANIZE_TIME_SIZE];
 
 	add(&left, STYLE_STRONG, "ctop");
 	if (file != NULL) {
@@ -250,7 +242,7 @@ static void draw_where(struct ui *ui, int y)
 	else if (file == NULL || session_previous(ui->session) != NULL)
 		add_mode(&right, ui);
 	if (now != NULL && !ui->past.open)
-		add(&right, STYLE_NORMAL, "%s", time_text(clock, now->captured_at_unix_ns, file != NULL));
+		add(&right, STYLE_NORMAL, "%s", humanize_time(clock, now->captured_at_unix_ns, file != NULL));
 	draw_from(&left, y, 0, draw_right_end(&right, y, draw_screen_width()));
 }
 
@@ -334,7 +326,7 @@ static void append_scheduler_uptime(const struct ui *ui, struct buffer *text)
 	if (scheduler == NULL || scheduler->loaded_at_ns == 0 || now_ns < scheduler->loaded_at_ns)
 		return;
 	buffer_append_text(text, " up ");
-	screen_format_duration(text, (double)((now_ns - scheduler->loaded_at_ns) / NS_PER_S * NS_PER_S));
+	humanize_compact_truncated(text, (double)(now_ns - scheduler->loaded_at_ns), HUMANIZE_TIME);
 }
 
 /* Whether all tasks are its, or those that ask for it. */
@@ -503,17 +495,18 @@ static void add_threads(struct header_line *line, const struct ui *ui)
 				    : " {N}";
 	const size_t living = ui->table->row_total - ui->table->row_gone + ui->table->row_idle;
 	const uint64_t hidden = session_now(ui->session)->provenance.hidden_threads;
-	char threads[28], rows[28], digits[28];
+	struct buffer text = {0};
+	char digits[28];
 
-	if (view->level == VIEW_LEVEL_THREADS) {
-		add(line, STYLE_NORMAL, "%s thread%s", number_group_digits(living, threads),
-		    living == 1 ? "" : "s");
-		return;
+	humanize_counted(&text, view->level == VIEW_LEVEL_THREADS ? living : ui->table->threads, "thread");
+	if (view->level != VIEW_LEVEL_THREADS) {
+		buffer_append_text(&text, " in ");
+		humanize_counted(&text, living, "group");
+		buffer_append_format(&text, " by %s%s", axes[view->grouping.axis].word, names);
 	}
-	add(line, STYLE_NORMAL, "%s thread%s in %s group%s by %s%s",
-	    number_group_digits(ui->table->threads, threads), ui->table->threads == 1 ? "" : "s",
-	    number_group_digits(living, rows), living == 1 ? "" : "s", axes[view->grouping.axis].word, names);
-	if (hidden != 0)
+	add_text(line, &text);
+	buffer_release(&text);
+	if (hidden != 0 && view->level != VIEW_LEVEL_THREADS)
 		add(line, STYLE_WAIT, "%s%s hidden from BPF", draw_marks()->at_least,
 		    number_group_digits(hidden, digits));
 }
@@ -543,7 +536,7 @@ static void add_cost(struct header_line *line, const struct snapshot *now)
 
 	if (now->provenance.duration_ns == 0)
 		return;
-	screen_format_duration(&text, (double)now->provenance.duration_ns);
+	humanize_compact(&text, (double)now->provenance.duration_ns, HUMANIZE_TIME, true);
 	add(line, STYLE_DIM, "%s %s", ways[now->provenance.features[FEATURE_PASSES].state], text.data);
 	buffer_release(&text);
 }

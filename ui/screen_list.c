@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/humanize.h"
 #include "base/number.h"
 #include "session/missing.h"
 #include "snapshot/user_names.h"
@@ -443,12 +444,11 @@ void screen_list_take_courses(struct ui *ui, const struct ui_courses *courses)
 static void append_idle(const struct ui *ui, struct buffer *text)
 {
 	const size_t count = ui->table->row_idle;
-	char number[28];
 
-	if (count != 0)
-		buffer_append_format(text, "%s idle %s%s (a shows %s)", number_group_digits(count, number),
-				     ui->view.level == VIEW_LEVEL_THREADS ? "thread" : "group",
-				     count == 1 ? "" : "s", count == 1 ? "it" : "them");
+	if (count == 0)
+		return;
+	humanize_counted(text, count, ui->view.level == VIEW_LEVEL_THREADS ? "idle thread" : "idle group");
+	buffer_append_format(text, " (a shows %s)", count == 1 ? "it" : "them");
 }
 
 /* Says why there are no rows: a filter by a cgroup that is mistyped, mostly. */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/number.h"
+#include "base/humanize.h"
 #include "snapshot/user_names.h"
 
 enum {
@@ -43,7 +43,6 @@ static void draw_line(const void *context, size_t line, int y, int width, bool c
 	const struct user_menu *menu = context;
 	struct buffer name = {0}, threads = {0};
 	uint64_t count = 0;
-	char number[28];
 
 	for (size_t i = 0; i < menu->count; i++)
 		count += line == 0 || i == line - 1 ? menu->users[i].threads : 0;
@@ -52,8 +51,7 @@ static void draw_line(const void *context, size_t line, int y, int width, bool c
 	else
 		buffer_append_text(&name, menu->count != 0 ? "all users"
 							   : "all users (listed after the first round)");
-	buffer_append_format(&threads, "%s thread%s", number_group_digits(count, number),
-			     count == 1 ? "" : "s");
+	humanize_counted(&threads, count, "thread");
 	if (menu->count != 0)
 		draw_right(y, width - 20, 18, chosen ? STYLE_SELECTED : STYLE_NORMAL, threads.data);
 	draw_text(y, 2, menu->count != 0 ? width - 24 : width - 4, chosen ? STYLE_SELECTED : STYLE_KEY,

@@ -12,7 +12,7 @@
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/heap_tag.h"
-#include "base/number.h"
+#include "base/humanize.h"
 #include "base/reader.h"
 #include "capture/capture.h"
 #include "cmd/line/output.h"
@@ -20,7 +20,6 @@
 #include "cmd/line/reading_options.h"
 #include "commands.h"
 #include "session/session.h"
-#include "snapshot/capture_facts.h"
 #include "store/ctprof.h"
 #include "table/evidence.h"
 
@@ -57,9 +56,9 @@ static void set_defaults(void *options)
 
 static void append_count(struct buffer *line, const char *before, uint64_t count, const char *after)
 {
-	char digits[28];
-
-	buffer_append_format(line, "%s%s%s", before, number_group_digits(count, digits), after);
+	buffer_append_text(line, before);
+	humanize_count(line, count);
+	buffer_append_text(line, after);
 }
 
 /* The same, but nothing when the count is 0. */
@@ -335,18 +334,18 @@ static char *describe_length(const struct watch *watch, const struct snapshot *f
 	if (off_ns <= wanted_ns / 10)
 		return NULL;
 	buffer_append_text(&text, "the window is ");
-	capture_facts_append_span(&text, length_ns);
+	humanize_duration(&text, (double)length_ns);
 	buffer_append_text(&text, ", not ");
-	capture_facts_append_span(&text, wanted_ns);
+	humanize_duration(&text, (double)wanted_ns);
 	if (asleep_ns > off_ns / 2) {
 		buffer_append_text(&text, ": the host slept for ");
-		capture_facts_append_span(&text, asleep_ns);
+		humanize_duration(&text, (double)asleep_ns);
 	} else if (watch->longest_delay_ns > watch->longest_reading_ns) {
 		buffer_append_text(&text, ": ctop was stopped, or got no CPU, for ");
-		capture_facts_append_span(&text, watch->longest_delay_ns);
+		humanize_duration(&text, (double)watch->longest_delay_ns);
 	} else {
 		buffer_append_text(&text, ": one reading of all threads took ");
-		capture_facts_append_span(&text, watch->longest_reading_ns);
+		humanize_duration(&text, (double)watch->longest_reading_ns);
 	}
 	return buffer_steal(&text);
 }

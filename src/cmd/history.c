@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/humanize.h"
 #include "base/memory.h"
 #include "base/unicode.h"
 #include "cmd/line/history_place.h"
@@ -13,9 +14,7 @@
 #include "commands.h"
 #include "report/report.h"
 #include "session/when.h"
-#include "snapshot/capture_facts.h"
 #include "store/history.h"
-#include "table/cell_format.h"
 
 /* A time without records, with its cause in words. */
 struct gap {
@@ -78,7 +77,7 @@ static struct cell bytes_cell(struct table *table, uint64_t bytes)
 {
 	struct buffer text = {0};
 
-	cell_format_value(&text, bytes, LADDER_BYTES);
+	humanize_bytes(&text, (double)bytes);
 	return number_cell(table, UNIT_BYTES, bytes, &text);
 }
 
@@ -86,7 +85,7 @@ static struct cell length_cell(struct table *table, uint64_t ns)
 {
 	struct buffer text = {0};
 
-	capture_facts_append_span(&text, ns);
+	humanize_duration(&text, (double)ns);
 	return number_cell(table, UNIT_NS, ns, &text);
 }
 

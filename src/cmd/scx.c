@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/humanize.h"
 #include "base/unicode.h"
 #include "capture/capture.h"
 #include "capture/scx/scx_survey.h"
@@ -13,7 +14,6 @@
 #include "cmd/line/reading_options.h"
 #include "commands.h"
 #include "report/json_text.h"
-#include "snapshot/capture_facts.h"
 
 struct scx_options {
 	bool json, walk;
@@ -168,7 +168,7 @@ static void print_scheduler(const struct findings *findings, struct buffer *buff
 	append_line(buffer, "scheduler", scheduler->name);
 	if (scheduler->loaded_at_ns != 0) {
 		buffer_append_format(buffer, "%-10s", "since");
-		capture_facts_append_span(buffer, uptime_ns(scheduler));
+		humanize_duration(buffer, (double)uptime_ns(scheduler));
 		buffer_append_char(buffer, '\n');
 	}
 	buffer_append_format(buffer, "%-10s%" PRIu64 " since boot\n", "started", scheduler->enable_seq);

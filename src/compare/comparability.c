@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/humanize.h"
 #include "base/memory.h"
 #include "snapshot/capture_facts.h"
 #include "snapshot/snapshot_window.h"
@@ -116,7 +117,7 @@ static void examine_time(struct examination *examination)
 	if (examination->other_host) {
 		if (interval == 0)
 			return;
-		capture_facts_append_span(text, (uint64_t)(interval < 0 ? -interval : interval));
+		humanize_duration(text, (double)(interval < 0 ? -interval : interval));
 		buffer_append_text(text, " lie between the captures by the clocks of the two hosts");
 		add_row(examination, COMPARABILITY_NOTE, "interval");
 		return;
@@ -130,13 +131,13 @@ static void examine_time(struct examination *examination)
 		return;
 	if (interval < 0) {
 		buffer_append_text(text, "after is the older capture, by ");
-		capture_facts_append_span(text, (uint64_t)-interval);
+		humanize_duration(text, (double)-interval);
 		buffer_append_text(text, ": what grew looks as if it shrank; swap the two files");
 		add_row(examination, COMPARABILITY_WARNING, "swapped-order");
 		return;
 	}
 	buffer_append_text(text, "there are ");
-	capture_facts_append_span(text, (uint64_t)interval);
+	humanize_duration(text, (double)interval);
 	buffer_append_text(text, " between the captures");
 	if (!examination->same_boot)
 		buffer_append_text(text, " by the wall clock");
@@ -168,9 +169,9 @@ static void append_uptimes(struct examination *examination)
 	if (before == 0 || after == 0)
 		return;
 	buffer_append_text(text, ", and counters count since the start of each: ");
-	capture_facts_append_span(text, before);
+	humanize_duration(text, (double)before);
 	buffer_append_text(text, " in before, ");
-	capture_facts_append_span(text, after);
+	humanize_duration(text, (double)after);
 	buffer_append_text(text, " in after");
 }
 

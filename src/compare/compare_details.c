@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/humanize.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "table/explain.h"
@@ -151,8 +152,7 @@ static struct cell percent_cell(const struct diff_value *value, struct arena *ar
 	if (value->fraction == 0)
 		return cell_of_text("0%");
 	buffer_append_char(&text, value->fraction < 0 ? '-' : '+');
-	screen_format_percent(&text, fabs(value->fraction) * 100);
-	buffer_append_char(&text, '%');
+	humanize_percent(&text, fabs(value->fraction) * 100);
 	cell = cell_of_text(arena_duplicate(arena, text.data, text.length));
 	buffer_release(&text);
 	return cell;

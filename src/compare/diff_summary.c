@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/humanize.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "diff_evidence.h"
+#include "metric/quantity.h"
 
 static const char *const phrases[METRIC_COUNT] = {
 #define PHRASE(id, phrase) [METRIC_##id] = phrase,
@@ -29,79 +30,10 @@ static bool is_same(enum metric a, enum metric b)
 
 /* --- numbers in a sentence --- */
 
-/* One decimal below 100. */
-static void append_number(struct buffer *buffer, double number, const char *unit)
-{
-	buffer_append_format(buffer, "%.*f %s", number < 99.95 && number != floor(number) ? 1 : 0, number,
-			     unit);
-}
-
-/* "850 ns", "36 ms", "7.7 s", "12 min 5 s", "3 h 20 min" */
-static void append_time(struct buffer *buffer, double nanoseconds, bool ascii)
-{
-	const char *const units[] = {"ns", ascii ? "us" : "µs", "ms"};
-	const double seconds = nanoseconds / NS_PER_S;
-	size_t unit = 0;
-
-	while (unit < ARRAY_COUNT(units) && nanoseconds >= 999.95) {
-		nanoseconds /= 1000;
-		unit++;
-	}
-	if (unit < ARRAY_COUNT(units))
-		append_number(buffer, nanoseconds, units[unit]);
-	else if (seconds < 119.5)
-		append_number(buffer, seconds, "s");
-	else if (seconds < 7200)
-		buffer_append_format(buffer, "%.0f min %.0f s", floor(round(seconds) / 60),
-				     fmod(round(seconds), 60));
-	else
-		buffer_append_format(buffer, "%.0f h %.0f min", floor(round(seconds / 60) / 60),
-				     fmod(round(seconds / 60), 60));
-}
-
-static void append_bytes(struct buffer *buffer, double bytes)
-{
-	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-	size_t unit = 0;
-
-	while (unit + 1 < ARRAY_COUNT(units) && bytes >= 1023.5) {
-		bytes /= 1024;
-		unit++;
-	}
-	append_number(buffer, bytes, units[unit]);
-}
-
-/* Exact below a million, where it is whole. */
-static void append_count(struct buffer *buffer, double count)
-{
-	char digits[28];
-
-	if (count >= 999999.5 * 1000)
-		buffer_append_format(buffer, "%.1fG", count / 1e9);
-	else if (count >= 999999.5)
-		buffer_append_format(buffer, "%.1fM", count / 1e6);
-	else if (count < 99.95 && count != floor(count))
-		buffer_append_format(buffer, "%.1f", count);
-	else
-		buffer_append_text(buffer, number_group_digits((uint64_t)round(count), digits));
-}
-
-static void append_amount(struct buffer *buffer, double amount, enum ladder ladder, bool ascii)
-{
-	if (amount == 0)
-		buffer_append_char(buffer, '0');
-	else if (ladder == LADDER_NS)
-		append_time(buffer, amount, ascii);
-	else if (ladder == LADDER_BYTES)
-		append_bytes(buffer, amount);
-	else
-		append_count(buffer, amount);
-}
-
 /* The change and what it is: "7.7 s longer", "1,200 fewer". */
-static void append_change(struct buffer *buffer, double delta, enum ladder ladder, bool ascii)
+static void append_change(struct buffer *buffer, double delta, enum ladder ladder)
 {
-	append_amount(buffer, fabs(delta), ladder, ascii);
+	quantity_append(fabs(delta), ladder, buffer);
 	if (ladder == LADDER_NS)
 		buffer_append_text(buffer, delta < 0 ? " less" : " longer");
 	else if (ladder == LADDER_BYTES)
@@ -113,16 +45,17 @@ static void append_change(struct buffer *buffer, double delta, enum ladder ladde
 static void append_threads(struct buffer *buffer, const struct diff_change *change, const char *arrow)
 {
 	const uint32_t before = change->threads[DIFF_BEFORE], after = change->threads[DIFF_AFTER];
-	char digits[28];
 
 	if (change->is_new && after == 0) {
 		buffer_append_text(buffer, "ended since");
 		return;
 	}
-	if (before != after && !change->is_new)
-		buffer_append_format(buffer, "%s%s", number_group_digits(before, digits), arrow);
-	buffer_append_format(buffer, "%s thread%s", number_group_digits(after, digits),
-			     after == 1 && (before == 1 || change->is_new) ? "" : "s");
+	if (before != after && !change->is_new) {
+		humanize_count(buffer, before);
+		buffer_append_text(buffer, arrow);
+	}
+	humanize_count(buffer, after);
+	buffer_append_text(buffer, after == 1 && (before == 1 || change->is_new) ? " thread" : " threads");
 }
 
 void diff_summary_append(const struct diff_change *change, const struct diff_summary_per *per,
@@ -137,32 +70,31 @@ void diff_summary_append(const struct diff_change *change, const struct diff_sum
 	buffer_append_text(buffer, change->is_new ? ", which was not there before, " : " ");
 	buffer_append(buffer, phrase, (size_t)(star - phrase));
 	if (change->is_new)
-		append_amount(buffer, fabs(delta), ladder, per->ascii);
+		quantity_append(fabs(delta), ladder, buffer);
 	else
-		append_change(buffer, delta, ladder, per->ascii);
+		append_change(buffer, delta, ladder);
 	buffer_append_text(buffer, star + 1);
 	if (change->is_new && per->rates)
 		buffer_append_text(buffer, " per second");
 	buffer_append_text(buffer, " (");
 	if (!change->is_new) {
-		append_amount(buffer, change->number[DIFF_BEFORE], ladder, per->ascii);
+		quantity_append(change->number[DIFF_BEFORE], ladder, buffer);
 		buffer_append_text(buffer, arrow);
-		append_amount(buffer, change->number[DIFF_AFTER], ladder, per->ascii);
+		quantity_append(change->number[DIFF_AFTER], ladder, buffer);
 		buffer_append_text(buffer, per->rates ? " per second, " : ", ");
 	}
 	if (per->second && per->interval_ns != 0) {
-		append_amount(buffer, fabs(delta) * NS_PER_S / (double)per->interval_ns, ladder, per->ascii);
+		quantity_append(fabs(delta) * NS_PER_S / (double)per->interval_ns, ladder, buffer);
 		buffer_append_text(buffer, " per second, ");
 	}
 	if (per->thread && change->threads[DIFF_AFTER] != 0) {
 		if (change->threads[DIFF_BEFORE] != 0) {
-			append_amount(buffer,
-				      change->number[DIFF_BEFORE] / (double)change->threads[DIFF_BEFORE],
-				      ladder, per->ascii);
+			quantity_append(change->number[DIFF_BEFORE] / (double)change->threads[DIFF_BEFORE],
+					ladder, buffer);
 			buffer_append_text(buffer, arrow);
 		}
-		append_amount(buffer, change->number[DIFF_AFTER] / (double)change->threads[DIFF_AFTER],
-			      ladder, per->ascii);
+		quantity_append(change->number[DIFF_AFTER] / (double)change->threads[DIFF_AFTER], ladder,
+				buffer);
 		buffer_append_text(buffer, " per thread, ");
 	}
 	append_threads(buffer, change, arrow);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/humanize.h"
 #include "base/memory.h"
 
 enum kind {
@@ -89,6 +90,18 @@ bool quantity_find_unit(enum ladder ladder, const char *unit, size_t length, dou
 		return true;
 	}
 	return false;
+}
+
+void quantity_append(double amount, enum ladder ladder, struct buffer *buffer)
+{
+	if (amount == 0)
+		buffer_append_char(buffer, '0');
+	else if (ladders[ladder].kind == KIND_TIME)
+		humanize_duration(buffer, amount * ladders[ladder].base);
+	else if (ladders[ladder].kind == KIND_BYTES)
+		humanize_bytes(buffer, amount);
+	else
+		humanize_amount(buffer, amount);
 }
 
 void quantity_append_units(enum ladder ladder, struct buffer *buffer)

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/humanize.h"
 #include "base/memory.h"
 #include "base/unicode.h"
 #include "html_page.h"
@@ -245,7 +246,7 @@ static void append_facts(struct report *report)
 	append_facts_table(report->out, main_facts);
 	if (others->row_count != 0) {
 		buffer_append_text(report->out, "<details><summary>");
-		report_append_counted(report->out, others->row_count, "more fact");
+		humanize_counted(report->out, others->row_count, "more fact");
 		buffer_append_text(report->out, "</summary>\n");
 		append_facts_table(report->out, others);
 		buffer_append_text(report->out, "</details>\n");

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/humanize.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/unicode.h"
@@ -119,14 +120,6 @@ void report_note_reason(struct report *report, const struct cell *cell)
 		report->partial = true;
 }
 
-void report_append_counted(struct buffer *buffer, size_t count, const char *word)
-{
-	char digits[28];
-
-	buffer_append_format(buffer, "%s %s%s", number_group_digits(count, digits), word,
-			     count == 1 ? "" : "s");
-}
-
 void report_append_left_out(const struct report *report, const struct table *table, const char *begin,
 			    const char *quote, const char *end)
 {
@@ -135,7 +128,7 @@ void report_append_left_out(const struct report *report, const struct table *tab
 	if (count == 0)
 		return;
 	buffer_append_text(report->out, begin);
-	report_append_counted(report->out, count, "more row");
+	humanize_counted(report->out, count, "more row");
 	buffer_append_format(report->out, " %s left out (%s--limit 0%s prints all)%s",
 			     count == 1 ? "is" : "are", quote, quote, end);
 }

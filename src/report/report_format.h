@@ -71,9 +71,6 @@ void report_append_name(const struct report *report, const char *text, size_t le
  * number. */
 bool report_append_side(struct buffer *buffer, const struct cell *cell, size_t side);
 
-/* Appends "1,200 threads", "1 thread". */
-void report_append_counted(struct buffer *buffer, size_t count, const char *word);
-
 /* Appends blanks; none for a negative count. */
 void report_append_blanks(struct buffer *buffer, int count);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/humanize.h"
 #include "base/memory.h"
 #include "base/unicode.h"
 #include "json_text.h"
@@ -118,28 +119,28 @@ static void append_heading(const struct drawing *drawing)
 	if (clock_format_local(clock, sizeof(clock), file != NULL ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S",
 			       now->captured_at_unix_ns))
 		buffer_append_format(buffer, "%s  ", clock);
-	report_append_counted(buffer,
-			      drawing->view->level == VIEW_LEVEL_GROUPS ? drawing->table->threads
-									: drawing->table->row_total,
-			      "thread");
+	humanize_counted(buffer,
+			 drawing->view->level == VIEW_LEVEL_GROUPS ? drawing->table->threads
+								   : drawing->table->row_total,
+			 "thread");
 	if (now->provenance.hidden_threads != 0)
 		buffer_append_format(buffer, " (at least %s more hidden from BPF)",
 				     number_group_digits(now->provenance.hidden_threads, digits));
 	if (drawing->view->level == VIEW_LEVEL_GROUPS) {
 		buffer_append_text(buffer, ", ");
-		report_append_counted(buffer, drawing->table->row_total + drawing->table->row_idle, "group");
+		humanize_counted(buffer, drawing->table->row_total + drawing->table->row_idle, "group");
 		buffer_append_format(buffer, " by %s", axes[drawing->view->grouping.axis].word);
 	}
 	if (left_out != 0) {
 		buffer_append_text(buffer, ", of which ");
-		report_append_counted(buffer, left_out, "row");
+		humanize_counted(buffer, left_out, "row");
 		buffer_append_text(buffer, " left out (--limit)");
 	}
 	buffer_append_format(buffer, "  %s", window_mode_names[drawing->view->mode]);
 	if (interval != 0 && (file != NULL || drawing->view->mode <= WINDOW_MODE_INTERVAL) &&
 	    drawing->view->mode != WINDOW_MODE_TOTAL) {
 		buffer_append_text(buffer, " over ");
-		screen_format_duration(buffer, (double)interval);
+		humanize_compact(buffer, (double)interval, HUMANIZE_TIME, true);
 	}
 	if (file != NULL && interval == 0)
 		buffer_append_text(buffer, " (one reading; with ctop capture --for 10 there are rates)");
@@ -271,7 +272,7 @@ static void append_idle(const struct drawing *drawing)
 	if (count == 0)
 		return;
 	buffer_append_char(drawing->buffer, ' ');
-	report_append_counted(drawing->buffer, count, "idle group");
+	humanize_counted(drawing->buffer, count, "idle group");
 	buffer_append_format(drawing->buffer, " (--all prints %s)\n", count == 1 ? "it" : "them");
 }
 
@@ -315,8 +316,8 @@ static void append_text_rows(const struct drawing *drawing, int width)
 	if (empty == 0)
 		return;
 	buffer_append_char(drawing->buffer, ' ');
-	report_append_counted(drawing->buffer, empty,
-			      drawing->view->level == VIEW_LEVEL_THREADS ? "thread" : "group");
+	humanize_counted(drawing->buffer, empty,
+			 drawing->view->level == VIEW_LEVEL_THREADS ? "thread" : "group");
 	buffer_append_format(drawing->buffer, " without numbers here (--all prints %s)\n",
 			     empty == 1 ? "it" : "them");
 }

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/humanize.h"
 #include "base/memory.h"
 #include "base/unicode.h"
 #include "report_format.h"
-#include "snapshot/capture_facts.h"
 #include "table/cell_format.h"
 
 enum {
@@ -191,14 +191,14 @@ static void append_file(const struct report *report, const char *file, const str
 {
 	append_text(report, report->out, file);
 	buffer_append_text(report->out, ": ");
-	report_append_counted(report->out, snapshot->thread_count, "thread");
+	humanize_counted(report->out, snapshot->thread_count, "thread");
 }
 
 static void append_when(const struct report *report, const struct snapshot *snapshot)
 {
 	struct buffer when = {0};
 
-	capture_facts_append_time(&when, snapshot->captured_at_unix_ns);
+	humanize_utc(&when, snapshot->captured_at_unix_ns);
 	if (when.length != 0)
 		buffer_append_format(report->out, ", captured %s", when.data);
 	buffer_release(&when);

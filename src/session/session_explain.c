@@ -8,14 +8,13 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/humanize.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/order.h"
-#include "snapshot/capture_facts.h"
 #include "table/blame_text.h"
 #include "table/evidence.h"
 #include "table/latency_text.h"
-#include "table/screen_format.h"
 #include "window/column.h"
 
 enum {
@@ -105,10 +104,10 @@ static void append_exact_value(const struct explanation *explanation)
 static void append_clock(const struct snapshot *snapshot, uint64_t boottime_ns, struct buffer *lines)
 {
 	uint64_t unix_ns = snapshot->captured_at_unix_ns - snapshot->provenance.boottime_ns + boottime_ns;
-	char text[16] = "";
+	char text[HUMANIZE_TIME_SIZE];
 
-	clock_format_local(text, sizeof(text), "%H:%M:%S", unix_ns);
-	buffer_append_format(lines, "%s.%03u", text, (unsigned int)(unix_ns / NS_PER_MS % 1000));
+	buffer_append_format(lines, "%s.%03u", humanize_time(text, unix_ns, false),
+			     (unsigned int)(unix_ns / NS_PER_MS % 1000));
 }
 
 /* Earliest and latest of some readings. */
@@ -349,7 +348,7 @@ static void append_waits_of(const struct waits *waits, const char *what, struct 
 		return;
 	buffer_append_format(lines, "  %s %s, the longest for %s", number_group_digits(waits->count, text),
 			     what, waits->at_least ? "at least " : "");
-	screen_format_duration(lines, (double)waits->longest);
+	humanize_duration(lines, (double)waits->longest);
 	buffer_append_char(lines, '\n');
 }
 
@@ -387,7 +386,7 @@ static void append_waits(struct explanation *explanation)
 	append_waits_of(&asleep, "asleep", explanation->lines);
 	if (column_counts_waits(explanation->column) && for_cpu.sum != 0) {
 		buffer_append_text(explanation->lines, "  the waits for a CPU, ");
-		screen_format_duration(explanation->lines, (double)for_cpu.sum);
+		humanize_duration(explanation->lines, (double)for_cpu.sum);
 		buffer_append_text(explanation->lines, " so far, count for their part in the span\n");
 	}
 }
@@ -422,7 +421,7 @@ static void append_latency(struct explanation *explanation, const struct column_
 			"The kernel did not report at least %s context switches: waits that began or ended "
 			"with one are missing.\n",
 			number_group_digits(window->latency->unseen, text));
-	capture_facts_append_span(&duration, window->latency->span_ns);
+	humanize_duration(&duration, (double)window->latency->span_ns);
 	buffer_append_format(explanation->lines, "%s, measured for %s:\n",
 			     kind == LATENCY_RUN_QUEUE ? "Waits for a CPU" : "Times in D", duration.data);
 	latency_append_text(&histogram, explanation->lines);
@@ -442,7 +441,7 @@ static void append_blame(struct explanation *explanation, enum blame_relation re
 
 	if (blame == NULL)
 		return;
-	capture_facts_append_span(&duration, blame->span_ns);
+	humanize_duration(&duration, (double)blame->span_ns);
 	buffer_append_format(explanation->lines, "%s: %.1f %s, measured for %s%s\n", words[relation],
 			     blame_per_s(blame, blame->whole[0]), blame_unit(blame), duration.data,
 			     blame->whole[0] != 0 ? ":" : ".");

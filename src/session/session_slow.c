@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/humanize.h"
 #include "base/memory.h"
 #include "table/blame_text.h"
-#include "table/screen_format.h"
 
 /* Less than 1 % of a CPU is nothing. */
 static const double percent_min = 1;
@@ -64,11 +64,11 @@ static struct in_d find_in_d(const struct slow_row *row)
 static void append_loss(double percent, struct buffer *words)
 {
 	if (percent < 100) {
-		screen_format_percent(words, percent);
-		buffer_append_text(words, "% of one thread's time");
+		humanize_percent(words, percent);
+		buffer_append_text(words, " of one thread's time");
 		return;
 	}
-	screen_format_percent(words, percent / 100);
+	humanize_amount(words, percent / 100);
 	buffer_append_text(words, " threads on average");
 }
 
@@ -78,8 +78,7 @@ static void append_throttled(const struct slow_row *row, double percent)
 	const double limit = number_of(row, COLUMN_LIMIT);
 
 	buffer_append_text(row->words, "throttled ");
-	screen_format_percent(row->words, percent);
-	buffer_append_text(row->words, "%");
+	humanize_percent(row->words, percent);
 	if (limit > 0)
 		buffer_append_format(row->words, " (cpu.max %.3g)", limit);
 }
@@ -159,7 +158,7 @@ static void append_in_d(const struct slow_row *row, const struct in_d *in_d)
 		buffer_append_text(row->words, "in D for ");
 	else
 		buffer_append_format(row->words, "%" PRIu64 " threads in D, the longest for ", in_d->threads);
-	screen_format_duration(row->words, (double)in_d->longest_ns);
+	humanize_duration(row->words, (double)in_d->longest_ns);
 }
 
 static void append_why(const struct slow_row *row, bool offers_latency)

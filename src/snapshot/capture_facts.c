@@ -4,76 +4,17 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "base/clock.h"
 #include "base/hash.h"
+#include "base/humanize.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "base/order.h"
 #include "base/string_pool.h"
 
-void capture_facts_append_time(struct buffer *buffer, uint64_t unix_ns)
-{
-	time_t seconds = (time_t)(unix_ns / NS_PER_S);
-	struct tm utc;
-	char text[40];
-
-	if (unix_ns != 0 && gmtime_r(&seconds, &utc) != NULL &&
-	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &utc) != 0)
-		buffer_append_text(buffer, text);
-}
-
-void capture_facts_append_span(struct buffer *buffer, uint64_t nanoseconds)
-{
-	static const struct {
-		uint64_t seconds;
-		const char *name;
-		uint64_t part;
-		const char *part_name;
-	} steps[] = {
-		{86400, "d", 3600, "h"},
-		{3600, "h", 60, "min"},
-		{60, "min", 1, "s"},
-	};
-	uint64_t seconds = nanoseconds / NS_PER_S;
-
-	for (size_t i = 0; i < ARRAY_COUNT(steps); i++) {
-		uint64_t part = seconds % steps[i].seconds / steps[i].part;
-
-		if (seconds < steps[i].seconds)
-			continue;
-		buffer_append_u64(buffer, seconds / steps[i].seconds);
-		buffer_append_format(buffer, " %s", steps[i].name);
-		if (part != 0) {
-			buffer_append_char(buffer, ' ');
-			buffer_append_u64(buffer, part);
-			buffer_append_format(buffer, " %s", steps[i].part_name);
-		}
-		return;
-	}
-	if (seconds != 0)
-		buffer_append_format(buffer, "%u.%u s", (unsigned int)seconds,
-				     (unsigned int)(nanoseconds % NS_PER_S / (100 * NS_PER_MS)));
-	else if (nanoseconds >= NS_PER_MS)
-		buffer_append_format(buffer, "%u ms", (unsigned int)(nanoseconds / NS_PER_MS));
-	else
-		buffer_append_format(buffer, "%u us", (unsigned int)(nanoseconds / 1000));
-}
-
-static void append_digits(struct buffer *buffer, uint64_t value)
-{
-	char digits[28];
-
-	buffer_append_text(buffer, number_group_digits(value, digits));
-}
-
 static void append_kib(struct buffer *buffer, struct optional_u64 kib)
 {
-	if (!kib.present)
-		return;
-	append_digits(buffer, kib.value);
-	buffer_append_text(buffer, " KiB");
+	if (kib.present)
+		humanize_bytes(buffer, (double)kib.value * 1024);
 }
 
 static void append_text(struct buffer *buffer, const char *text)
@@ -105,7 +46,7 @@ static void append_scheduler(const struct snapshot *snapshot, struct buffer *buf
 
 static void append_time(const struct snapshot *snapshot, struct buffer *buffer)
 {
-	capture_facts_append_time(buffer, snapshot->captured_at_unix_ns);
+	humanize_utc(buffer, snapshot->captured_at_unix_ns);
 }
 
 /* What could not be read: the features that are off or partial, but for those that are part of one that is
@@ -137,7 +78,7 @@ static void append_processes(const struct snapshot *snapshot, struct buffer *buf
 
 	for (size_t i = 0; i < snapshot->thread_count; i++)
 		hash_map_set(&seen, snapshot->tgid[i], 0);
-	append_digits(buffer, seen.count);
+	humanize_count(buffer, seen.count);
 	hash_map_release(&seen);
 }
 
@@ -180,7 +121,7 @@ static void append_scope(const struct snapshot *snapshot, struct buffer *buffer)
 static void append_ended(const struct snapshot *snapshot, struct buffer *buffer)
 {
 	if (snapshot->provenance.present)
-		append_digits(buffer, snapshot->provenance.ended);
+		humanize_count(buffer, snapshot->provenance.ended);
 }
 
 static void append_load(const struct snapshot *snapshot, struct buffer *buffer)
@@ -220,7 +161,7 @@ static void append_huge_pages(const struct snapshot *snapshot, struct buffer *bu
 {
 	if (!snapshot->host.hugepages_total.present)
 		return;
-	append_digits(buffer, snapshot->host.hugepages_total.value);
+	humanize_count(buffer, snapshot->host.hugepages_total.value);
 	if (snapshot->host.hugepages_size_kib.present)
 		buffer_append_text(buffer, " of ");
 	append_kib(buffer, snapshot->host.hugepages_size_kib);
@@ -294,18 +235,18 @@ static void append_entry(const struct fact_entry *entry, const struct snapshot *
 		append_text(buffer, *(const char *const *)field);
 		break;
 	case FACT_COUNT:
-		append_digits(buffer, *(const size_t *)field);
+		humanize_count(buffer, *(const size_t *)field);
 		break;
 	case FACT_OPTIONAL:
 		if (optional->present)
-			append_digits(buffer, optional->value);
+			humanize_count(buffer, optional->value);
 		break;
 	case FACT_KIB:
 		append_kib(buffer, *optional);
 		break;
 	case FACT_SPAN:
 		if (*(const uint64_t *)field != 0)
-			capture_facts_append_span(buffer, *(const uint64_t *)field);
+			humanize_duration(buffer, (double)*(const uint64_t *)field);
 		break;
 	case FACT_OTHER:
 		entry->append(snapshot, buffer);

@@ -48,14 +48,4 @@ void capture_facts_release(struct capture_facts *facts);
 /* The fact of that name, or NULL. */
 const struct capture_fact *capture_facts_find(const struct capture_facts *facts, const char *name);
 
-/*
- * Appends a time since the epoch as "2026-01-01 00:00:00 UTC"; nothing for 0 and for times outside the
- * calendar.
- */
-void capture_facts_append_time(struct buffer *buffer, uint64_t unix_ns);
-
-/* Appends a span as people say it, in two steps at most: "350 ms", "12.5 s", "3 min 20 s", "2 h 5 min",
- * "4 d 1 h". */
-void capture_facts_append_span(struct buffer *buffer, uint64_t nanoseconds);
-
 #endif

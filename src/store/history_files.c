@@ -16,7 +16,9 @@
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/humanize.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/order.h"
 
 enum {
@@ -302,18 +304,12 @@ static long long find_holder(int descriptor, long long claimed)
 static int refuse(int descriptor, const char *directory, struct error *error)
 {
 	struct buffer text = {0};
-	char host[256] = "?", since[32] = "?";
+	char host[256] = "?", since[HUMANIZE_TIME_SIZE] = "an unknown time";
 	long long pid = 0, seconds = 0, holder;
-	time_t moment;
-	struct tm local;
 
 	if (file_read_descriptor(descriptor, &text, 4096) == 0 && text.length != 0 &&
-	    sscanf(text.data, "%lld %255s %lld", &pid, host, &seconds) == 3) {
-		moment = (time_t)seconds;
-		if (localtime_r(&moment, &local) == NULL ||
-		    strftime(since, sizeof(since), "%Y-%m-%d %H:%M:%S", &local) == 0)
-			strcpy(since, "?");
-	}
+	    sscanf(text.data, "%lld %255s %lld", &pid, host, &seconds) == 3 && seconds >= 0)
+		humanize_time(since, number_multiply_saturating((uint64_t)seconds, NS_PER_S), true);
 	buffer_release(&text);
 	holder = find_holder(descriptor, pid);
 	if (holder != 0 && holder == pid)

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/humanize.h"
 #include "base/memory.h"
 #include "base/order.h"
 #include "day_file.h"
@@ -675,13 +676,12 @@ enum {
 /* The name of a round in messages: its file and time. */
 static void name_round(const struct recorded *history, const struct day_file_row *row, struct buffer *name)
 {
-	char file[HISTORY_FILES_NAME], time[32];
+	char file[HISTORY_FILES_NAME], time[HUMANIZE_TIME_SIZE];
 
-	if (!clock_format_local(time, sizeof(time), "%Y-%m-%d %H:%M:%S", row->round.unix_ns))
-		strcpy(time, "an unknown time");
 	buffer_clear(name);
 	buffer_append_format(name, "%s/%s: the round of %s", history->base.directory,
-			     history_files_name(row->round.day, file), time);
+			     history_files_name(row->round.day, file),
+			     humanize_time(time, row->round.unix_ns, true));
 }
 
 /* Decodes a round whose `against` (NULL: it is whole) is decoded already. */

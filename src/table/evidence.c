@@ -8,8 +8,8 @@
 
 #include "base/hash.h"
 #include "base/heap_tag.h"
+#include "base/humanize.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "snapshot/ended_set.h"
 #include "snapshot/metric_reader.h"
 
@@ -375,9 +375,8 @@ struct table *evidence_table(const struct snapshot *now)
 
 static void append_count(uint64_t count, const char *behind, struct buffer *lines)
 {
-	char digits[28];
-
-	buffer_append_format(lines, "%s%s", number_group_digits(count, digits), behind);
+	humanize_count(lines, count);
+	buffer_append_text(lines, behind);
 }
 
 /* `interval` ns between this round and the one before, 0 without one. */
@@ -385,7 +384,8 @@ static void append_cost(const struct snapshot *now, uint64_t interval, struct bu
 {
 	const struct provenance *provenance = &now->provenance;
 
-	append_count(now->thread_count, now->thread_count == 1 ? " thread seen" : " threads seen", lines);
+	humanize_counted(lines, now->thread_count, "thread");
+	buffer_append_text(lines, " seen");
 	if (provenance->hidden_threads != 0) {
 		buffer_append_text(lines, ", at least ");
 		append_count(provenance->hidden_threads, " hidden from BPF", lines);
@@ -393,11 +393,14 @@ static void append_cost(const struct snapshot *now, uint64_t interval, struct bu
 	if (provenance->present) {
 		buffer_append_text(lines, ", ");
 		append_count(provenance->ended, " ended meanwhile", lines);
-		buffer_append_format(lines, ", read in %.1f ms", (double)provenance->duration_ns / 1e6);
+		buffer_append_text(lines, ", read in ");
+		humanize_duration(lines, (double)provenance->duration_ns);
 	}
-	if (interval != 0)
-		buffer_append_format(lines, " (%.1f %% of the interval)",
-				     (double)provenance->duration_ns * 100.0 / (double)interval);
+	if (interval != 0) {
+		buffer_append_text(lines, " (");
+		humanize_percent(lines, (double)provenance->duration_ns * 100.0 / (double)interval);
+		buffer_append_text(lines, " of the interval)");
+	}
 	buffer_append_char(lines, '\n');
 }
 

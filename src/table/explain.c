@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/humanize.h"
 #include "base/number.h"
-#include "screen_format.h"
 #include "window/window.h"
 
 void explain_metric(const struct snapshot *snapshot, enum metric metric, struct buffer *lines)
@@ -112,7 +112,7 @@ void explain_wait(const struct snapshot *snapshot, size_t thread, struct buffer 
 	if (age == 0 || state == SNAPSHOT_STATE_FROZEN)
 		return;
 	buffer_append_text(text, at_least ? " for at least " : " for ");
-	screen_format_duration(text, (double)age);
+	humanize_duration(text, (double)age);
 }
 
 /* --- what schedulers keep for tasks --- */

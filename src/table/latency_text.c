@@ -3,8 +3,8 @@
 
 #include <math.h>
 
+#include "base/humanize.h"
 #include "base/number.h"
-#include "screen_format.h"
 
 enum {
 	BAR_WIDTH = 36,
@@ -14,26 +14,25 @@ enum {
 static const double shares[] = {0.5, 0.9, 0.99, 0.999};
 static const char *const share_names[] = {"p50", "p90", "p99", "p99.9"};
 
-static void append_time(double time_ns, int width, struct buffer *lines)
+static void append_border(uint64_t time_ns, struct buffer *lines)
 {
 	struct buffer text = {0};
 
-	screen_format_duration(&text, time_ns);
-	buffer_append_format(lines, "%*s", width, text.data);
+	humanize_compact(&text, (double)time_ns, HUMANIZE_TIME, true);
+	buffer_append_format(lines, "%*s", TIME_WIDTH, text.data);
 	buffer_release(&text);
 }
 
 static void append_summary(const struct latency_histogram *histogram, uint64_t count, struct buffer *lines)
 {
-	char digits[28];
-
-	buffer_append_format(lines, "%s waits, mean ", number_group_digits(count, digits));
-	append_time((double)histogram->sum_ns / (double)count, 0, lines);
+	humanize_counted(lines, count, "wait");
+	buffer_append_text(lines, ", mean ");
+	humanize_duration(lines, (double)histogram->sum_ns / (double)count);
 	buffer_append_text(lines, ", longest ");
-	append_time((double)histogram->max_ns, 0, lines);
+	humanize_duration(lines, (double)histogram->max_ns);
 	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
 		buffer_append_format(lines, "%s%s ", i == 0 ? "\n" : ", ", share_names[i]);
-		append_time(latency_percentile(histogram, shares[i], 0), 0, lines);
+		humanize_duration(lines, latency_percentile(histogram, shares[i], 0));
 	}
 	buffer_append_char(lines, '\n');
 }
@@ -46,12 +45,12 @@ static void append_bucket(const struct latency_histogram *histogram, size_t buck
 	int length = (int)ceil((double)here * (double)BAR_WIDTH / (double)largest);
 	char digits[28];
 
-	append_time((double)latency_bucket_start(bucket), TIME_WIDTH, lines);
+	append_border(latency_bucket_start(bucket), lines);
 	buffer_append_text(lines, " to ");
 	if (bucket == LATENCY_BUCKETS - 1)
 		buffer_append_format(lines, "%*s", TIME_WIDTH, "more");
 	else
-		append_time((double)latency_bucket_end(bucket), TIME_WIDTH, lines);
+		append_border(latency_bucket_end(bucket), lines);
 	buffer_append_text(lines, " |");
 	for (int i = 0; i < BAR_WIDTH; i++)
 		buffer_append_char(lines, i < length ? '#' : ' ');

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "base/clock.h"
+#include "base/humanize.h"
 #include "cell_format.h"
 
 const struct screen_marks screen_marks_utf8 = {
@@ -32,113 +34,10 @@ const struct screen_marks screen_marks_ascii = {
 
 const char screen_bar_signs[VALUE_SHARES] = {'#', 'r', 'i', 'm', 'q', '.'};
 
-/* A unit of a ladder: below `limit` (after rounding) the number stands in it; `factor` leads from the unit
- * before. */
-struct step {
-	double factor;
-	double limit;
-	const char *suffix;
-};
-
-/* Counts stay exact as long as they fit. */
-static const struct step count_steps[] = {
-	{1, 100000, ""},   {1000, 1000, "K"}, {1000, 1000, "M"},     {1000, 1000, "G"},
-	{1000, 1000, "T"}, {1000, 1000, "P"}, {1000, INFINITY, "E"},
-};
-static const struct step byte_steps[] = {
-	{1, 1024, "B"},    {1024, 1024, "K"}, {1024, 1024, "M"},     {1024, 1024, "G"},
-	{1024, 1024, "T"}, {1024, 1024, "P"}, {1024, INFINITY, "E"},
-};
-/* From 120 s on minutes, from 120 of these on hours, from two days on days; sums over many threads make
- * thousands of these. */
-static const struct step time_steps[] = {
-	{1, 1000, "ns"}, {1000, 1000, "us"}, {1000, 1000, "ms"}, {1000, 120, "s"},       {60, 120, "m"},
-	{60, 48, "h"},   {24, 10000, "d"},   {1000, 1000, "Kd"}, {1000, INFINITY, "Md"},
-};
-static const struct step percent_steps[] = {
-	{1, 100000, ""},   {1000, 1000, "K"}, {1000, 1000, "M"},
-	{1000, 1000, "G"}, {1000, 1000, "T"}, {1000, INFINITY, "P"},
-};
-
-/* Digits behind the point: `digits` below `below`, none from there on. */
-struct precision {
-	int digits;
-	double below;
-};
-
-static const struct precision one_digit = {1, 100};
-
-static double rounded(double value, int digits)
-{
-	double scale = digits == 2 ? 100.0 : digits == 1 ? 10.0 : 1.0;
-
-	return round(value * scale) / scale;
-}
-
-/* The digits that `value` gets: the bound counts after rounding. */
-static int digits_of(double value, struct precision precision)
-{
-	return rounded(value, precision.digits) < precision.below ? precision.digits : 0;
-}
-
-static void append_scaled(struct buffer *buffer, double value, const struct step *steps,
-			  struct precision precision)
-{
-	double magnitude = fabs(value);
-	size_t i = 0;
-	int digits;
-
-	if (value == 0.0) {
-		buffer_append_char(buffer, '0');
-		return;
-	}
-	for (;; i++) {
-		magnitude /= steps[i].factor;
-		if (i > 0 && precision.digits > 0)
-			precision = one_digit;
-		digits = digits_of(magnitude, precision);
-		if (rounded(magnitude, digits) < steps[i].limit)
-			break;
-	}
-	buffer_append_format(buffer, "%s%.*f%s", value < 0 ? "-" : "", digits, rounded(magnitude, digits),
-			     steps[i].suffix);
-}
-
-/* The number without what a whole one of its unit does not show. */
-static double floor_scaled(double value, const struct step *steps)
-{
-	double unit = 1;
-
-	for (size_t i = 0;; i++) {
-		unit *= steps[i].factor;
-		if (fabs(value) / unit < steps[i].limit)
-			return trunc(value / unit) * unit;
-	}
-}
-
-/* Whole numbers of the first unit have no fraction. */
-static void append_number(struct buffer *buffer, double value, const struct step *steps, bool whole)
-{
-	bool first = fabs(value) < steps[0].limit;
-
-	append_scaled(buffer, value, steps, whole && first ? (struct precision){0, 0} : one_digit);
-}
-
-void screen_format_duration(struct buffer *buffer, double nanoseconds)
-{
-	append_number(buffer, nanoseconds, time_steps, nanoseconds == floor(nanoseconds));
-}
-
-void screen_format_percent(struct buffer *buffer, double percent)
-{
-	append_scaled(buffer, percent, percent_steps, (struct precision){1, 1000});
-}
-
-/* The format of the numbers of a unit. */
+/* How the numbers of a unit are written: as what, and by what factor to its first unit. */
 struct unit_format {
-	const struct step *steps;
-	struct precision precision;
-	double scale; /* to the first step */
+	enum humanize_unit unit;
+	double scale;
 };
 
 static struct unit_format format_of(enum unit unit)
@@ -146,49 +45,39 @@ static struct unit_format format_of(enum unit unit)
 	switch (unit) {
 	case UNIT_NS:
 	case UNIT_NS_PER_S:
-		return (struct unit_format){time_steps, one_digit, 1};
+		return (struct unit_format){HUMANIZE_TIME, 1};
 	case UNIT_US:
-		return (struct unit_format){time_steps, one_digit, 1000};
+		return (struct unit_format){HUMANIZE_TIME, NS_PER_US};
 	case UNIT_TICKS:
 	case UNIT_TICKS_PER_S:
-		return (struct unit_format){time_steps, one_digit, 1e7};
+		return (struct unit_format){HUMANIZE_TIME, NS_PER_TICK};
 	case UNIT_BYTES:
 	case UNIT_BYTES_PER_S:
-		return (struct unit_format){byte_steps, one_digit, 1};
+		return (struct unit_format){HUMANIZE_BYTES, 1};
 	case UNIT_PERCENT:
-		return (struct unit_format){percent_steps, {1, 1000}, 1};
+		return (struct unit_format){HUMANIZE_PERCENT, 1};
 	case UNIT_RATIO:
 	case UNIT_CPUS:
-		return (struct unit_format){count_steps, {2, 10}, 1};
+		return (struct unit_format){HUMANIZE_RATIO, 1};
 	default:
-		return (struct unit_format){count_steps, one_digit, 1};
+		return (struct unit_format){HUMANIZE_COUNT, 1};
 	}
-}
-
-/* A ratio between 10 and 100 keeps one digit. */
-static struct precision narrow(struct precision precision, double value)
-{
-	if (precision.digits == 2 && digits_of(fabs(value), precision) == 0)
-		return one_digit;
-	return precision;
 }
 
 static void append_cell_number(struct buffer *buffer, const struct cell *cell,
 			       const struct screen_marks *marks)
 {
-	struct unit_format format = format_of(cell->unit);
-	bool integer = cell->form == CELL_FORM_INTEGER;
-	double value = (integer ? (double)cell->value.integer : cell->value.real) * format.scale;
-	bool whole = integer && fabs(value) < format.steps[0].limit;
+	const struct unit_format format = format_of(cell->unit);
+	const bool is_whole = cell->form == CELL_FORM_INTEGER;
+	const double number = cell_number(cell) * format.scale;
 
 	if (cell->partial)
 		buffer_append_text(buffer, marks->at_least);
 	/* both marks leave five cells: no room for a fraction, but a bound stays one */
-	if (whole || (cell->partial && cell->rose))
-		format.precision = (struct precision){0, 0};
 	if (cell->partial && cell->rose)
-		value = floor_scaled(value, format.steps);
-	append_scaled(buffer, value, format.steps, narrow(format.precision, value));
+		humanize_compact_truncated(buffer, number, format.unit);
+	else
+		humanize_compact(buffer, number, format.unit, is_whole);
 	if (cell->rose)
 		buffer_append_char(buffer, '+');
 }

@@ -22,12 +22,10 @@ struct screen_marks {
 extern const struct screen_marks screen_marks_utf8, screen_marks_ascii;
 
 /*
- * Appends a cell as the screen shows it, at most seven cells wide for numbers: bytes by 1024, counts by 1000
- * from 100,000 on, letters K M G T, the step taken after rounding, one decimal below 100 and none above,
- * percent with one decimal below 1000, exact zero "0", times ns us ms, s below 120, m below 120, h below 48,
- * d. Beyond 1000T come P and E. A peak that rose ends in '+'. Never cuts a digit left of the point. A range
- * is as wide as its two numbers. Texts are appended as they are (not sanitised). A cell of a comparison shows
- * both sides, after the mark of its verdict.
+ * Appends a cell as the screen shows it: a number in the compact form (base/humanize.h), with its marks at
+ * most seven cells wide. A peak that rose ends in '+'. A range is as wide as its two numbers. Texts are
+ * appended as they are (not sanitised). A cell of a comparison shows both sides, after the mark of its
+ * verdict.
  */
 void screen_format_cell(struct buffer *buffer, const struct cell *cell, const struct screen_marks *marks);
 
@@ -38,10 +36,6 @@ void screen_format_cell_in(struct buffer *buffer, const struct table_column *col
 /* The title of a column, after `≥` where every number of it is a lower bound. */
 void screen_format_title(struct buffer *buffer, const struct table_column *column,
 			 const struct screen_marks *marks);
-
-/* Numbers alone, for headers. */
-void screen_format_duration(struct buffer *buffer, double nanoseconds);
-void screen_format_percent(struct buffer *buffer, double percent);
 
 enum {
 	SCREEN_BAR_CELLS = 24 /* width of a bar in text output; on the screen, that of its column */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/humanize.h"
 #include "base/memory.h"
 #include "base/number.h"
 
@@ -247,16 +248,10 @@ bool host_busiest_network(const struct snapshot *now, const struct snapshot *bef
 
 void host_append_uptime(const struct snapshot *now, struct buffer *buffer)
 {
-	const uint64_t minutes = now->provenance.boottime_ns / NS_PER_S / 60;
-
 	if (now->provenance.boottime_ns == 0)
 		return;
-	if (minutes >= 24 * 60)
-		buffer_append_format(buffer, "up %" PRIu64 "d", minutes / (24 * 60));
-	else if (minutes >= 60)
-		buffer_append_format(buffer, "up %" PRIu64 "h", minutes / 60);
-	else
-		buffer_append_format(buffer, "up %" PRIu64 "m", minutes);
+	buffer_append_text(buffer, "up ");
+	humanize_compact_truncated(buffer, (double)now->provenance.boottime_ns, HUMANIZE_TIME);
 }
 
 void host_append_load(const struct snapshot *now, struct buffer *buffer)
@@ -321,10 +316,10 @@ void host_append_memory(const struct snapshot *now, bool brief, struct buffer *b
 
 static void append_count(struct buffer *buffer, const char *name, struct optional_u64 count)
 {
-	char digits[28];
-
-	if (count.present)
-		buffer_append_format(buffer, "%s %s", name, number_group_digits(count.value, digits));
+	if (!count.present)
+		return;
+	buffer_append_format(buffer, "%s ", name);
+	humanize_count(buffer, count.value);
 }
 
 /* Moves a piece, which may be empty, to the end of a line that began at `start`. */

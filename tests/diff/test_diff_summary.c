@@ -37,7 +37,7 @@ static void test_sentences_have_the_words_of_their_unit(void **state)
 	change.number[DIFF_AFTER] = 850e3;
 	change.threads[DIFF_AFTER] = 64;
 	assert_sentence(change, plain,
-			"nginx worker-{N} waited 2.1 s less for a CPU (2.1 s → 850 µs, 64 threads)");
+			"nginx worker-{N} waited 2.1 s less for a CPU (2.1 s → 850 us, 64 threads)");
 	assert_sentence(change, (struct diff_summary_per){.ascii = true},
 			"nginx worker-{N} waited 2.1 s less for a CPU (2.1 s -> 850 us, 64 threads)");
 	change = (struct diff_change){

@@ -100,13 +100,13 @@ static void test_text(void **state)
 	setenv("TZ", "UTC", 1);
 	assert_output(
 		REPORT_FORMAT_TEXT, true,
-		"made?  up 1m  runnable 1,234\n22:13:22  2 threads, 2 groups by process  rate over 2.0s\n"
+		"made?  up 102s  runnable 1,234\n22:13:22  2 threads, 2 groups by process  rate over 2.0s\n"
 		" PROCESS        THR  CPU%  READ/s    NICE STATE\n"
 		" web              1  25.0    4.0K      -5 S\n"
 		" a,\"b\"?[1m?c?     1     0       ?       0 R\n");
 	view.limit = 1;
 	assert_output(REPORT_FORMAT_TEXT, false,
-		      "\nmade?  up 1m  runnable 1,234\n"
+		      "\nmade?  up 102s  runnable 1,234\n"
 		      "22:13:22  2 threads, 2 groups by process, of which 1 row left out (--limit)  rate "
 		      "over 2.0s\n"
 		      " PROCESS   THR  CPU%  READ/s    NICE STATE\n"
@@ -121,7 +121,7 @@ static void test_hidden(void **state)
 	view.limit = 1;
 	assert_output(
 		REPORT_FORMAT_TEXT, true,
-		"made?  up 1m  runnable 1,234\n"
+		"made?  up 102s  runnable 1,234\n"
 		"22:13:22  2 threads (at least 1,013 more hidden from BPF), 2 groups by process, of which 1 "
 		"row left out (--limit)  rate over 2.0s\n"
 		" PROCESS   THR  CPU%  READ/s    NICE STATE\n"
@@ -136,7 +136,7 @@ static void test_idle(void **state)
 	view.fold_idle = true;
 	assert_output(
 		REPORT_FORMAT_TEXT, true,
-		"made?  up 1m  runnable 1,234\n22:13:22  2 threads, 2 groups by process  rate over 2.0s\n"
+		"made?  up 102s  runnable 1,234\n22:13:22  2 threads, 2 groups by process  rate over 2.0s\n"
 		" PROCESS   THR  CPU%  READ/s    NICE STATE\n"
 		" web         1  25.0    4.0K      -5 S\n"
 		" 1 idle group (--all prints it)\n");
@@ -202,7 +202,7 @@ static void test_waits(void **state)
 	view.sort = COLUMN_RUNQ;
 	view.column_count = 1;
 	assert_output(REPORT_FORMAT_TEXT, true,
-		      "made?  up 1m  runnable 1,234\n22:13:22  2 threads, 2 groups by process, of which 1 "
+		      "made?  up 102s  runnable 1,234\n22:13:22  2 threads, 2 groups by process, of which 1 "
 		      "row left out (--limit)  rate over 2.0s  finished waits only\n"
 		      " PROCESS       RUNQ%\n"
 		      " a,\"b\"?[1m?c?      0\n");
@@ -211,7 +211,7 @@ static void test_waits(void **state)
 		      "1700000002000000000,\"a,\"\"b\"\"\\x1b[1m\tcé\",0,ended,\n");
 	knows_waits = true;
 	assert_output(REPORT_FORMAT_TEXT, true,
-		      "made?  up 1m  runnable 1,234\n22:13:22  2 threads, 2 groups by process, of which 1 "
+		      "made?  up 102s  runnable 1,234\n22:13:22  2 threads, 2 groups by process, of which 1 "
 		      "row left out (--limit)  rate over 2.0s  includes unfinished waits\n"
 		      " PROCESS       RUNQ%\n"
 		      " a,\"b\"?[1m?c?   25.0\n");

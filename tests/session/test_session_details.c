@@ -195,7 +195,7 @@ static void test_evidence(void **state)
 			      session_ended_count(session), &lines);
 	assert_non_null(strstr(
 		lines.data,
-		"2 threads seen, at least 13 hidden from BPF, 3 ended meanwhile, read in 20.0 ms (1.0 % of"));
+		"2 threads seen, at least 13 hidden from BPF, 3 ended meanwhile, read in 20 ms (1.0% of"));
 	assert_non_null(strstr(lines.data, "1 thread ended since the base"));
 	buffer_release(&lines);
 	session_release(session);

@@ -176,8 +176,8 @@ static void test_in_d(void **state)
 	}
 	add(session, make_round(0, gains, ARRAY_COUNT(gains)));
 	add(session, second);
-	expect_of(session, AXIS_PROCESS, "web", true, "2 threads in D, the longest for 12.0s");
-	expect_of(session, AXIS_PROCESS, "pool", true, "in D for 1.5s");
+	expect_of(session, AXIS_PROCESS, "web", true, "2 threads in D, the longest for 12 s");
+	expect_of(session, AXIS_PROCESS, "pool", true, "in D for 1.5 s");
 	session_release(session);
 }
 

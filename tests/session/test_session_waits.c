@@ -264,9 +264,9 @@ static void test_marked_ages(void **state)
 	expect_shown(session, VIEW_LEVEL_GROUPS, COLUMN_WAITING, "≥1.9s");
 	expect_shown(session, VIEW_LEVEL_GROUPS, COLUMN_STUCK, "1");
 	expect_shown(session, VIEW_LEVEL_GROUPS, COLUMN_LONG, "1");
-	expect_heading(session, "11:100", "in uninterruptible sleep for at least 1.9s");
+	expect_heading(session, "11:100", "in uninterruptible sleep for at least 1.9 s");
 	expect_lines(session, COLUMN_WAITING,
-		     "  1 in uninterruptible sleep, the longest for at least 1.9s\nstate:");
+		     "  1 in uninterruptible sleep, the longest for at least 1.9 s\nstate:");
 	expect_lines(session, COLUMN_WAITING, "Value: at least 1,900,000,000 ns\n");
 	snapshot->waiting_ns[1] = MS(900);
 	expect_shown(session, VIEW_LEVEL_GROUPS, COLUMN_LONG, "·");
@@ -362,14 +362,14 @@ static void test_words(void **state)
 
 	(void)state;
 	expect_lines(session, COLUMN_RUNQ,
-		     "Waiting at present\n  1 for a CPU, the longest for 3.5s\n"
-		     "  the waits for a CPU, 3.5s so far, count for their part in the span\n");
-	expect_lines(session, COLUMN_WAITING, "  1 for a CPU, the longest for 3.5s\nstate:");
+		     "Waiting at present\n  1 for a CPU, the longest for 3.5 s\n"
+		     "  the waits for a CPU, 3.5 s so far, count for their part in the span\n");
+	expect_lines(session, COLUMN_WAITING, "  1 for a CPU, the longest for 3.5 s\nstate:");
 	expect_heading(session, "10:100", "running");
-	expect_heading(session, "11:100", "waits for a CPU for 3.5s");
+	expect_heading(session, "11:100", "waits for a CPU for 3.5 s");
 	expect_evidence(session, "WAITS  for a CPU count up to now\n");
 	session_add_round(session, make_round(7, true));
-	expect_heading(session, "11:100", "in uninterruptible sleep for 3.9s");
+	expect_heading(session, "11:100", "in uninterruptible sleep for 3.9 s");
 	expect_lines(session, COLUMN_LONG, "Value: 1 thread\n");
 	session_release(session);
 	session = make_session(3, false);

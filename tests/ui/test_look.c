@@ -112,11 +112,11 @@ static void test_base(void **state)
 	(void)state;
 	start(&pty, 24, 120, NULL, "32");
 	go_to_oldest_of_some(&pty);
-	pty_show(&pty, "b", "since base, 00:00:00 ago");
+	pty_show(&pty, "b", "since base, 0 s ago");
 	/* to the newest one, until that is a second later */
-	pty_type_until(&pty, "}", pty_has_no_text, "since base, 00:00:00 ago");
-	pty_wait_text(&pty, "since base, 00:0");
-	pty_wait_no_text(&pty, "since base, 00:00:00 ago");
+	pty_type_until(&pty, "}", pty_has_no_text, "since base, 0 s ago");
+	pty_wait_text(&pty, "since base, ");
+	pty_wait_no_text(&pty, "since base, 0 s ago");
 	pty_quit(&pty);
 }
 

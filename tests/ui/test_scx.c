@@ -115,7 +115,7 @@ static void test_pages(void **state)
 	pty_wait_text(&pty, "SUM_RUNTIME%");
 	pty_wait_text(&pty, "STATE_QUEUED*");
 	pty_wait_text(&pty,
-		      "lavd_1.1.4_x86_64_unknown_linux_gnu  up 3.0h  full  rejected 0  SELECT_CPU_FALLBACK "
+		      "lavd_1.1.4_x86_64_unknown_linux_gnu  up 3h  full  rejected 0  SELECT_CPU_FALLBACK "
 		      "12.0/s  ENQ_SKIP_EXITING 2.5/s");
 	pty_show(&pty, "\r", "redis-server > pid 100 redis-server > thread");
 	pty_show(&pty, "\r", "> threads");

@@ -7,6 +7,7 @@
 
 #include "base/buffer.h"
 #include "base/clock.h"
+#include "base/humanize.h"
 #include "base/memory.h"
 #include "base/order.h"
 #include "table/screen_format.h"
@@ -248,15 +249,8 @@ static void fill_columns(const struct graph *graph, const struct timing *timing,
 /* "-8m", "-40s": how long ago. */
 static void append_age(double ns, struct buffer *text)
 {
-	const uint64_t seconds = (uint64_t)(ns / NS_PER_S + 0.5);
-
 	buffer_append_char(text, '-');
-	if (seconds < 120)
-		buffer_append_format(text, "%ds", (int)seconds);
-	else if (seconds < 120 * 60)
-		buffer_append_format(text, "%dm", (int)(seconds / 60));
-	else
-		buffer_append_format(text, "%dh", (int)(seconds / 3600));
+	humanize_compact_truncated(text, round(ns / NS_PER_S) * NS_PER_S, HUMANIZE_TIME);
 }
 
 /* --- drawing --- */

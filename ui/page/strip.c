@@ -3,13 +3,13 @@
 
 #include <math.h>
 #include "base/buffer.h"
-#include "base/clock.h"
+#include "base/humanize.h"
 #include "table/screen_format.h"
 #include "ui/widget/spark.h"
 
 enum {
 	LABEL_CELLS = 22,  /* "CPU% of a name" */
-	AROUND_CELLS = 40, /* " 0..12.5K  psi memory ", " 0..99.9%  60 min" and the blanks */
+	AROUND_CELLS = 40, /* " 0..12.5K  psi memory ", " 0..99.9%  60m" and the blanks */
 };
 
 size_t strip_cells(int width)
@@ -47,7 +47,6 @@ static void append_scale(struct buffer *text, double largest, enum unit unit)
 void strip_draw(const struct strip_data *data, int y, int width, uint64_t moment_unix_ns, const char *title,
 		enum unit unit, const char *name)
 {
-	const uint64_t length_s = data->step_ns * data->cells / NS_PER_S;
 	struct buffer text = {0};
 	size_t marked = SIZE_MAX;
 	int x;
@@ -65,10 +64,8 @@ void strip_draw(const struct strip_data *data, int y, int width, uint64_t moment
 	buffer_clear(&text);
 	append_scale(&text, draw_bars(y, x, data->pressure, data->cells, 10, marked), UNIT_PERCENT);
 	x += (int)data->cells + 1;
-	if (length_s >= 120)
-		buffer_append_format(&text, "%%  %llu min", (unsigned long long)(length_s / 60));
-	else
-		buffer_append_format(&text, "%%  %llu s", (unsigned long long)length_s);
+	buffer_append_text(&text, "%  ");
+	humanize_compact_truncated(&text, (double)(data->step_ns * data->cells), HUMANIZE_TIME);
 	(void)draw_string(y, x, width - x, STYLE_DIM, text.data);
 	buffer_release(&text);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "list.h"
 
-#include <inttypes.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/humanize.h"
 #include "base/memory.h"
 #include "base/unicode.h"
 #include "table/screen_format.h"
@@ -759,13 +760,12 @@ static void draw_course_title(struct layout *layout)
 {
 	static const char name[] = "TREND";
 	const struct list_style *style = layout->style;
-	const uint64_t seconds = (style->course_round_ns * (uint64_t)layout->course_cells + NS_PER_S / 2) /
-				 NS_PER_S;
-	const bool is_long = seconds >= 120;
+	const double seconds = round((double)style->course_round_ns * layout->course_cells /
+				     (double)NS_PER_S);
 
 	buffer_clear(&layout->text);
-	buffer_append_format(&layout->text, "%s %" PRIu64 "%c", name, is_long ? seconds / 60 : seconds,
-			     is_long ? 'm' : 's');
+	buffer_append_format(&layout->text, "%s ", name);
+	humanize_compact_truncated(&layout->text, seconds * NS_PER_S, HUMANIZE_TIME);
 	draw_text(style->y, layout->course_x, layout->course_cells, STYLE_TITLE, layout->text.data,
 		  layout->text.length <= (size_t)layout->course_cells ? layout->text.length : strlen(name));
 }

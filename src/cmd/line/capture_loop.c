@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/humanize.h"
 #include "base/memory.h"
 #include "base/worker.h"
 #include "privilege.h"
@@ -302,11 +303,13 @@ static uint64_t next_time(struct capture_loop *loop, uint64_t due, uint64_t begu
 	if (!loop->options.back_to_back || now - begun <= interval_ns)
 		return now + interval_ns;
 	if (!loop->slow_told) {
-		char *text = memory_format("a round takes longer than the interval of %g s; "
-					   "rounds follow one another",
-					   (double)interval_ns / 1e9);
+		struct buffer text = {0};
 
-		(void)send_event(loop, (struct capture_event){.kind = CAPTURE_NOTICE, .text = text});
+		buffer_append_text(&text, "a round takes longer than the interval of ");
+		humanize_duration(&text, (double)interval_ns);
+		buffer_append_text(&text, "; rounds follow one another");
+		(void)send_event(loop,
+				 (struct capture_event){.kind = CAPTURE_NOTICE, .text = buffer_steal(&text)});
 	}
 	loop->slow_told = true;
 	return now;

@@ -7,12 +7,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/humanize.h"
 #include "base/memory.h"
 #include "history_place.h"
 #include "session/moment.h"
 #include "session/session.h"
 #include "session/when.h"
-#include "snapshot/capture_facts.h"
 
 /* A round may be so much longer than the interval before anybody calls it a gap. */
 #define LATE_NS (2 * NS_PER_S)
@@ -120,7 +120,7 @@ static char *describe_round(struct history *history, const struct history_round 
 			     : is_later ? "the history had not begun"
 					: "the history has ended",
 			     when_format(asked, unix_ns), when_format(found, round->unix_ns));
-	capture_facts_append_span(&text, distance);
+	humanize_duration(&text, (double)distance);
 	buffer_append_text(&text, is_later ? " later" : " earlier");
 	return buffer_steal(&text);
 }

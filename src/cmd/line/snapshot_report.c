@@ -4,13 +4,13 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/humanize.h"
 #include "base/unicode.h"
 #include "command.h"
 #include "compare/diff_blame.h"
 #include "metric/task_field.h"
 #include "snapshot/user_names.h"
 #include "snapshot_files.h"
-#include "table/screen_format.h"
 
 enum {
 	SUMMARY_PAIRS_KEPT = 4096 /* with more, all reduced columns would take tens of megabytes */
@@ -59,7 +59,7 @@ static void describe_rates(struct snapshot_report *report)
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		const struct window window = diff_window(report->snapshots[side], true);
 
-		screen_format_duration(&text, (double)window.elapsed_ns);
+		humanize_duration(&text, (double)window.elapsed_ns);
 		buffer_append_format(&text, " %s%s", diff_side_names[side],
 				     side == DIFF_BEFORE ? " and " : "");
 	}

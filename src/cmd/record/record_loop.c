@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/humanize.h"
 #include "base/memory.h"
 #include "base/queue.h"
 #include "cmd/line/capture_loop.h"
@@ -18,7 +19,6 @@
 #include "cmd/live/save_name.h"
 #include "notify.h"
 #include "store/recording.h"
-#include "table/cell_format.h"
 #include "table/view.h"
 
 /* The interval of status lines to the service manager. */
@@ -61,11 +61,6 @@ struct record_loop {
 	uint64_t status_at_ns, watchdog_at_ns, watchdog_ns;
 };
 
-static void append_bytes(struct buffer *buffer, uint64_t bytes)
-{
-	cell_format_value(buffer, bytes, LADDER_BYTES);
-}
-
 static void tell_status(struct record_loop *loop, const char *first_lines)
 {
 	const struct history_writer_state *state = history_writer_state(loop->writer);
@@ -74,7 +69,7 @@ static void tell_status(struct record_loop *loop, const char *first_lines)
 	buffer_append_format(&status, "%sSTATUS=%s %llu rounds in %s, ", first_lines,
 			     state->paused ? "paused after" : "recorded", (unsigned long long)state->rounds,
 			     loop->options->history.directory);
-	append_bytes(&status, state->bytes);
+	humanize_bytes(&status, (double)state->bytes);
 	if (loop->threads != 0)
 		buffer_append_format(&status, "; %llu threads", (unsigned long long)loop->threads);
 	/* recording does not depend on whether anybody listens */
@@ -85,17 +80,6 @@ static void tell_status(struct record_loop *loop, const char *first_lines)
 
 /* --- rounds --- */
 
-/* "90 s", "3 min" */
-static void append_time(struct buffer *buffer, uint64_t ns)
-{
-	const double seconds = (double)ns / 1e9;
-
-	if (seconds < 120)
-		buffer_append_format(buffer, "%.0f s", seconds);
-	else
-		buffer_append_format(buffer, "%.0f min", seconds / 60);
-}
-
 static void tell_pause(struct record_loop *loop, int result, const struct error *error)
 {
 	struct buffer line = {0};
@@ -105,7 +89,7 @@ static void tell_pause(struct record_loop *loop, int result, const struct error 
 		command_note("recording pauses, and resumes by itself: %s", error->text);
 		tell_status(loop, "");
 	} else if (result == 0 && loop->paused_since != 0) {
-		append_time(&line, clock_ns(CLOCK_MONOTONIC) - loop->paused_since);
+		humanize_duration(&line, (double)(clock_ns(CLOCK_MONOTONIC) - loop->paused_since));
 		command_note("recording goes on after a pause of %s", line.data);
 		loop->paused_since = 0;
 		tell_status(loop, "");
@@ -299,37 +283,19 @@ static void run_rounds(struct record_loop *loop)
 	}
 }
 
-/* "14 days", "90 minutes": in the largest unit that goes into it at least twice. */
-static void append_kept(struct buffer *buffer, uint64_t ns)
-{
-	static const struct {
-		const char *name;
-		uint64_t ns;
-	} units[] = {{"days", 86400 * NS_PER_S}, {"hours", 3600 * NS_PER_S}, {"minutes", 60 * NS_PER_S}};
-	size_t i = 0;
-
-	while (i < ARRAY_COUNT(units) && ns < 2 * units[i].ns)
-		i++;
-	if (i < ARRAY_COUNT(units))
-		buffer_append_format(buffer, "%g %s", (double)ns / (double)units[i].ns, units[i].name);
-	else
-		buffer_append_format(buffer, "%g s", (double)ns / 1e9);
-}
-
 static void tell_start(const struct record_loop_options *options)
 {
 	struct buffer line = {0};
 
-	buffer_append_format(&line, "recording into %s every %g s", options->history.directory,
-			     (double)options->interval_ns / 1e9);
+	buffer_append_format(&line, "recording into %s every ", options->history.directory);
+	humanize_duration(&line, (double)options->interval_ns);
 	if (options->history.keep_ns != 0) {
-		buffer_append_text(&line, ", ");
-		append_kept(&line, options->history.keep_ns);
-		buffer_append_text(&line, " are kept");
+		buffer_append_text(&line, ", keeping ");
+		humanize_duration(&line, (double)options->history.keep_ns);
 	}
 	if (options->history.max_bytes != 0) {
 		buffer_append_text(&line, ", at most ");
-		append_bytes(&line, options->history.max_bytes);
+		humanize_bytes(&line, (double)options->history.max_bytes);
 	}
 	command_note("%s", line.data);
 	buffer_release(&line);

@@ -12,9 +12,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/humanize.h"
 #include "base/memory.h"
+#include "metric/quantity.h"
 #include "session/session.h"
-#include "table/cell_format.h"
 #include "table/column_name.h"
 #include "table/rule.h"
 #include "window/blame.h"
@@ -193,6 +194,23 @@ static void add_hit(struct record_rules *rules, struct record_rule *rule, char *
 	rules->hits[rules->hit_count++] = (struct record_hit){text, unix_ns};
 }
 
+/* "psi.io > 20: some thread waited for io in 25.0% of 2 s", owned by the caller; a percentage that is not
+ * known is above the limit. */
+static char *stall_text(const struct record_rule *rule, double percent, uint64_t span_ns)
+{
+	struct buffer text = {0};
+
+	buffer_append_format(&text, "%s: some thread waited for %s in ", rule->rule.text,
+			     pressure_resource_names[rule->rule.resource]);
+	if (isnan(percent))
+		buffer_append_format(&text, "more than %g%%", rule->rule.limit.number);
+	else
+		humanize_percent(&text, percent);
+	buffer_append_text(&text, " of ");
+	humanize_duration(&text, (double)span_ns);
+	return buffer_steal(&text);
+}
+
 size_t record_rules_told(struct record_rules *rules, const struct pollfd polled[], size_t count,
 			 const struct record_hit **ret_hits)
 {
@@ -212,10 +230,7 @@ size_t record_rules_told(struct record_rules *rules, const struct pollfd polled[
 			close(rule->trigger);
 			rule->trigger = -1;
 		} else if ((events & POLLPRI) != 0 && now >= rule->quiet_until_ns) {
-			add_hit(rules, rule,
-				memory_format("%s: some thread waited for %s in more than %g %% of %g s",
-					      rule->rule.text, pressure_resource_names[rule->rule.resource],
-					      rule->rule.limit.number, (double)rule->window_ns / 1e9),
+			add_hit(rules, rule, stall_text(rule, NAN, rule->window_ns),
 				clock_ns(CLOCK_REALTIME));
 		}
 	}
@@ -234,11 +249,8 @@ static void judge_pressure(struct record_rules *rules, struct record_rule *rule,
 	    !comparison_holds(rule->rule.limit.comparison, percent, percent, number))
 		return;
 	add_hit(rules, rule,
-		memory_format(
-			"%s: some thread waited for %s in %.1f %% of %.3g s", rule->rule.text,
-			pressure_resource_names[rule->rule.resource], percent,
-			(double)(round->provenance.boottime_ns - rules->before->provenance.boottime_ns) /
-				1e9),
+		stall_text(rule, percent,
+			   round->provenance.boottime_ns - rules->before->provenance.boottime_ns),
 		round->captured_at_unix_ns);
 }
 
@@ -285,7 +297,7 @@ static const struct table_row *find_worst(const struct table *table, struct reco
 	return worst;
 }
 
-/* "1.000s a second" where the limit is a time, "87.0 %", "10.000MiB a second". */
+/* "1 s per second" where the limit is a time, "87.0%", "10 MiB per second". */
 static void append_number(const struct rule *rule, const struct cell *cell, struct buffer *text)
 {
 	const bool counts = column_has(column_entry(rule->column), COLUMN_COUNTS_THREADS);
@@ -293,15 +305,16 @@ static void append_number(const struct rule *rule, const struct cell *cell, stru
 	bool per_second = cell->unit == UNIT_COUNT_PER_S || cell->unit == UNIT_BYTES_PER_S;
 
 	if (cell->unit == UNIT_PERCENT && rule->limit.kind == LIMIT_AMOUNT) {
-		cell_format_derived(text, number * 1e7, LADDER_NS, false);
+		quantity_append(number * 1e7, LADDER_NS, text);
 		per_second = true;
 	} else if (cell->unit == UNIT_PERCENT) {
-		buffer_append_format(text, "%.1f %%", number);
+		humanize_percent(text, number);
+	} else if (cell->unit == UNIT_RATIO) {
+		humanize_compact(text, number, HUMANIZE_RATIO, false);
 	} else {
-		cell_format_derived(text, number, counts ? LADDER_UNITLESS : column_ladder(rule->column),
-				    cell->unit == UNIT_RATIO);
+		quantity_append(number, counts ? LADDER_UNITLESS : column_ladder(rule->column), text);
 	}
-	buffer_append_text(text, per_second ? " a second" : "");
+	buffer_append_text(text, per_second ? " per second" : "");
 }
 
 /* --- who ran while a group waited --- */
@@ -399,8 +412,8 @@ static void judge_delays(struct record_rules *rules, struct record_rule *watched
 		buffer_append_format(&text, "%s: ", watched->rule.text);
 		buffer_append(&text, worst->label, worst->label_length);
 		buffer_append_text(&text, " was delayed ");
-		cell_format_derived(&text, time, LADDER_NS, false);
-		buffer_append_text(&text, " a second");
+		humanize_duration(&text, time);
+		buffer_append_text(&text, " per second");
 		add_hit(rules, watched, buffer_steal(&text), round->captured_at_unix_ns);
 	}
 	blame_release(blame);

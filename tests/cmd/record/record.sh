@@ -67,10 +67,10 @@ said=$(record -n 3 --history "$directory/three" 2>&1)
 status=$?
 result "it ends by itself after so many rounds" "$([ $status = 0 ] || echo "status $status: $said")"
 result "so many are there" "$([ "$(rounds "$directory/three")" = 3 ] || "$ctop" history --history "$directory/three" 2>&1)"
-result "it says where and how much" "$(case $said in *"recording into $directory/three every 0.5 s, 14 days are kept, at most 2.000GiB"*) ;; *) echo "$said" ;; esac)"
-for length in '1s 1 s' '90s 90 s' '90m 90 minutes' '1d 24 hours' '26w 182 days'; do
+result "it says where and how much" "$(case $said in *"recording into $directory/three every 500 ms, keeping 14 d, at most 2 GiB"*) ;; *) echo "$said" ;; esac)"
+for length in '1s 1 s' '90s 1 min 30 s' '90m 1 h 30 min' '1d 1 d' '26w 182 d'; do
     said=$(record -n 1 --keep "${length%% *}" --history "$directory/kept" 2>&1)
-    result "and for how long: ${length#* }" "$(case $said in *" s, ${length#* } are kept"*) ;; *) echo "$said" ;; esac)"
+    result "and for how long: ${length#* }" "$(case $said in *" ms, keeping ${length#* }, "*) ;; *) echo "$said" ;; esac)"
 done
 result "others may not read it" "$(find "$directory/three" -perm /007)"
 
