@@ -483,6 +483,7 @@ void diff_release(struct diff *diff)
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		reduction_release(diff->reductions[side]);
 		free(diff->group_of_thread[side]);
+		free(diff->counted[side]);
 		free(diff->threads[side]);
 		free(diff->pair_of_group[side]);
 	}

@@ -42,7 +42,8 @@ struct diff_options {
 	/*
 	 * The changes of counters are those of the same threads: a thread with another name or cgroup in
 	 * after counts there with all that it did, one that came counts from zero, and one that went adds
-	 * nothing, since what it did since before is not known. Needs `match`.
+	 * nothing, since what it did since before is not known. A group that went has all that
+	 * its threads counted, and no change. Needs `match`.
 	 */
 	bool by_threads;
 	bool single; /* the pairs are single threads, whatever the axis */
@@ -126,6 +127,7 @@ struct diff {
 	uint32_t *partner;
 	uint32_t *pair_of_group[DIFF_SIDE_COUNT];
 	uint32_t *group_of_thread[DIFF_SIDE_COUNT]; /* UINT32_MAX for one that does not count */
+	bool *counted[DIFF_SIDE_COUNT];             /* by thread, whether its counters count; NULL for all */
 	/* Indexes of the grouping's snapshots with the names of ended threads, and of the parts. */
 	size_t ended_names[DIFF_SIDE_COUNT], part_names[DIFF_SIDE_COUNT];
 	struct arena arena; /* texts of the renames, keys of threads */
@@ -301,6 +303,6 @@ void diff_show_ended(const struct diff *diff, enum diff_side side, size_t names,
 		     const bool members[], struct shown *shown);
 
 /* The pairs as rows of a side's window; for diff_create(). */
-struct reduction *diff_reduce(const struct diff *diff, enum diff_side side);
+struct reduction *diff_reduce(struct diff *diff, enum diff_side side);
 
 #endif

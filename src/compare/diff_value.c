@@ -109,7 +109,25 @@ static const struct snapshot *waits_of(const struct diff *diff, enum diff_side s
 		       : NULL;
 }
 
-struct reduction *diff_reduce(const struct diff *diff, enum diff_side side)
+/* The threads whose counters count by threads, and those of groups that went, which are compared with
+ * nothing.
+ */
+static const bool *count_threads(struct diff *diff, enum diff_side side)
+{
+	const size_t count = diff->snapshots[side]->thread_count;
+	bool *counted = memory_allocate(count + 1);
+
+	for (size_t i = 0; i < count; i++) {
+		const uint32_t group = diff->group_of_thread[side][i];
+
+		counted[i] = diff->options.match->counted[side][i] ||
+			     (group != UINT32_MAX &&
+			      diff->pairs[diff->pair_of_group[side][group]].kind == DIFF_PAIR_ONLY_BEFORE);
+	}
+	return diff->counted[side] = counted;
+}
+
+struct reduction *diff_reduce(struct diff *diff, enum diff_side side)
 {
 	const struct snapshot *snapshot = diff->snapshots[side];
 	struct window window = diff_window(snapshot, diff->options.rates);
@@ -123,7 +141,7 @@ struct reduction *diff_reduce(const struct diff *diff, enum diff_side side)
 	if (diff->options.ktstr)
 		window.basis = WINDOW_FLAGGED;
 	if (diff->options.by_threads && !diff->options.single) {
-		window.counted = diff->options.match->counted[side];
+		window.counted = count_threads(diff, side);
 		window.replaced = side == DIFF_AFTER ? diff->options.match->replaced : NULL;
 	}
 	shown_reserve(&shown, snapshot->thread_count, diff->pair_count + 1);
@@ -318,6 +336,14 @@ static double amount_of(const struct diff_pair *pair, const struct diff_value *v
 	return 0;
 }
 
+/* Whether a column is made of counters that count by threads: nobody knows what threads that went did since
+ * before. */
+static bool is_by_threads(const struct diff *diff, enum column column)
+{
+	return diff->options.by_threads && column != column_of_stored(METRIC_THREAD_COUNT) &&
+	       (column_is_counter(column) || column_has(column_entry(column), COLUMN_RATES));
+}
+
 /* The weight of a change of a number without a total. */
 static double weigh_alone(enum column column, const struct diff_value *value, double amount)
 {
@@ -337,6 +363,7 @@ struct diff_weight *diff_weigh(const struct diff *diff, enum column column)
 	struct diff_weight *weights = memory_allocate((diff->pair_count + 1) * sizeof(*weights));
 	/* changes of groups add up to something: threads, counters, amounts of records */
 	const bool is_threads = column == column_of_stored(METRIC_THREAD_COUNT);
+	const bool by_threads = is_by_threads(diff, column);
 	const bool has_total = is_threads || column_is_record(column) || column_is_counter(column);
 	const double weight = is_threads ? 1 : ladder_weights[column_report_ladder(column)].weight;
 	/* threads come and go by themselves less than anything else */
@@ -347,7 +374,8 @@ struct diff_weight *diff_weigh(const struct diff *diff, enum column column)
 
 	for (size_t i = 0; i < diff->pair_count; i++) {
 		const struct diff_value value = diff_column(diff, &diff->pairs[i], column);
-		const double amount = amount_of(&diff->pairs[i], &value);
+		const bool is_lost = by_threads && diff->pairs[i].kind == DIFF_PAIR_ONLY_BEFORE;
+		const double amount = is_lost ? 0 : amount_of(&diff->pairs[i], &value);
 
 		total += amount;
 		weights[i] = (struct diff_weight){
