@@ -421,11 +421,14 @@ static enum cell_verdict verdict_of(const struct diff *diff, const struct diff_p
 
 enum cell_verdict diff_verdict(const struct diff *diff, const struct diff_pair *pair, enum column column)
 {
+	const enum column_operation operation = column_entry(column)->operation;
 	const enum column stored = column_stored_form(column);
 	const size_t input_count = diff_metric_inputs(column);
 	enum cell_verdict best = CELL_VERDICT_NO;
 	struct diff_value value;
 
+	if (operation == COLUMN_OPERATION_AGE || operation == COLUMN_OPERATION_WAITING)
+		return CELL_VERDICT_NO;
 	if (diff->evidence == NULL)
 		return CELL_VERDICT_NONE;
 	if (stored != column || input_count == 0)
@@ -438,7 +441,9 @@ enum cell_verdict diff_verdict(const struct diff *diff, const struct diff_pair *
 	}
 	/* what is no sum may stay as it is while its counters change */
 	if (best != CELL_VERDICT_NO)
-		return column_has(column_entry(column), COLUMN_NEEDS_ALL) ? verdict_of(diff, pair, column) : best;
+		return column_has(column_entry(column), COLUMN_NEEDS_ALL) ? verdict_of(diff, pair, column)
+									  : best;
 	value = diff_column(diff, pair, column);
-	return diff_evidence_is_unexplained(diff, pair, column, &value) ? CELL_VERDICT_NOT_TESTED : CELL_VERDICT_NO;
+	return diff_evidence_is_unexplained(diff, pair, column, &value) ? CELL_VERDICT_NOT_TESTED
+									: CELL_VERDICT_NO;
 }
