@@ -87,7 +87,7 @@ void compare_append_note(const struct comparison *comparison, const struct table
 /*
  * The same with the change of a column in a sentence (diff_summary.h), with `ascii` of no other characters
  * than the name's. Returns false (nothing appended) for a column without a sentence, and one that did not
- * change.
+ * change measurably.
  */
 bool compare_append_sentence(const struct comparison *comparison, const struct table_row *row,
 			     enum column column, bool ascii, struct buffer *buffer);

@@ -161,12 +161,13 @@ static struct cell percent_cell(const struct diff_value *value, struct arena *ar
 static void add_metric_row(const struct subject *subject, enum column metric, struct table *table)
 {
 	const struct diff_value value = pair_value(&subject->sides, subject->pair, metric);
+	const enum unit unit = column_report_unit(metric);
 	struct table_row *row = table_add_named_row(table, column_name(metric), column_name(metric));
 
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
 		row->cells[side] = pair_side_cell(&subject->sides, subject->pair, (enum diff_side)side,
-						  metric, &table->arena);
-	row->cells[2] = change_cell(&value, column_report_unit(metric), &table->arena);
+						  metric, unit, &table->arena);
+	row->cells[2] = change_cell(&value, unit, &table->arena);
 	row->cells[3] = percent_cell(&value, &table->arena);
 	row->cells[4] = cell_of_text(source_text(subject, metric, &value, &table->arena));
 }
@@ -236,6 +237,18 @@ static void append_coverage(const struct subject *subject, enum metric metric, e
 	explain_missing(by_state, "it does not apply, or that were not measured", lines);
 }
 
+/* Appends the value of a column of words on a side. */
+static void append_words(const struct subject *subject, enum column column, enum diff_side side,
+			 struct buffer *lines)
+{
+	struct arena arena = {0};
+	const struct cell cell = pair_side_cell(&subject->sides, subject->pair, side, column, UNIT_NONE,
+						&arena);
+
+	screen_format_cell(lines, &cell, &screen_marks_utf8);
+	arena_release(&arena);
+}
+
 static void append_side(const struct subject *subject, enum column column,
 			const struct diff_side_value *value, enum diff_side side, struct buffer *lines)
 {
@@ -244,7 +257,9 @@ static void append_side(const struct subject *subject, enum column column,
 		buffer_append_text(lines, "not there\n");
 		return;
 	}
-	if (value->state == VALUE_READ && value->has_number) {
+	if (value->state == VALUE_READ && !value->has_number) {
+		append_words(subject, column, side, lines);
+	} else if (value->state == VALUE_READ) {
 		buffer_append_text(lines, value->partial ? "at least " : "");
 		append_number(subject, column, value->number, lines);
 	} else if (value->state == VALUE_UNAVAILABLE) {
@@ -362,8 +377,9 @@ static void append_meaning(const struct subject *subject, enum column column, st
 		return;
 	}
 	buffer_append_format(lines, "%s: %s\n",
-			     column < COLUMN_COUNT ? column_title(column, pair_table_mode(subject->join->diff))
-						   : column_name(column),
+			     column < COLUMN_COUNT
+				     ? column_title(column, pair_table_mode(subject->join->diff))
+				     : column_name(column),
 			     column_description(column));
 	if (column_is_derived(column))
 		buffer_append_format(lines, "  = %s\n", derived_metrics[column_derived(column)].formula);
@@ -482,11 +498,12 @@ bool compare_append_sentence(const struct comparison *comparison, const struct t
 	struct diff_value value;
 	struct buffer name = {0};
 
-	if (!find_shown(comparison, row, &subject) || !column_is_metric(stored) || !column_is_counter(stored) ||
-	    !diff_summary_has(column_metric(stored)))
+	if (!find_shown(comparison, row, &subject) || !column_is_metric(stored) ||
+	    !column_is_counter(stored) || !diff_summary_has(column_metric(stored)))
 		return false;
 	value = pair_value(&subject.sides, subject.pair, stored);
-	if (!value.has_delta || value.delta == 0)
+	if (!value.has_delta || value.delta == 0 ||
+	    diff_verdict(subject.sides.diff, subject.pair, stored) == CELL_VERDICT_NO)
 		return false;
 	append_name(&subject, &name);
 	change.metric = column_metric(stored);

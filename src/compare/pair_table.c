@@ -74,7 +74,7 @@ void pair_append_name(const struct pair_sides *sides, const struct diff_pair *pa
 
 /* --- cells --- */
 
-/* The unit in which the screen shows numbers of a column of a diff. */
+/* The unit in which the table shows numbers of a column of a diff. */
 static enum unit unit_of(const struct diff *diff, enum column column)
 {
 	const enum unit unit = column_unit(column, pair_table_mode(diff), diff->options.single);
@@ -88,7 +88,7 @@ static enum unit unit_of(const struct diff *diff, enum column column)
 }
 
 struct cell pair_side_cell(const struct pair_sides *sides, const struct diff_pair *pair, enum diff_side shown,
-			   enum column column, struct arena *arena)
+			   enum column column, enum unit unit, struct arena *arena)
 {
 	const enum diff_side side = pair_side(sides, shown);
 	const struct diff *diff = sides->diff;
@@ -99,16 +99,15 @@ struct cell pair_side_cell(const struct pair_sides *sides, const struct diff_pai
 	if (diff->reductions[side] == NULL)
 		return cell_of_state(VALUE_ABSENT, REASON_READ, UNIT_NONE);
 	value_cell(reduction_column(diff->reductions[side], column), &value, arena, &cell);
-	if (column >= COLUMN_COUNT) {
-		cell.unit = column_report_unit(column);
-		return cell;
-	}
-	cell.unit = unit_of(diff, column);
-	/* a diff has the ns of a second */
+	cell.unit = unit;
+	/* a diff has the ns of a second, or its clock ticks where they are stored so */
 	if (cell.unit == UNIT_PERCENT && cell.form == CELL_FORM_REAL &&
 	    column_entry(column)->unit == UNIT_NS) {
-		cell.value.real *= 100.0 / NS_PER_S;
-		cell.sort *= 100.0 / NS_PER_S;
+		const double scale = column_report_ladder(column) == LADDER_TICKS ? 100.0 / USER_HZ
+										  : 100.0 / NS_PER_S;
+
+		cell.value.real *= scale;
+		cell.sort *= scale;
 	}
 	return cell;
 }
@@ -137,7 +136,8 @@ static struct cell make_cell(const struct pair_sides *sides, const struct diff_p
 	struct cell *kept;
 
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		cells[side] = pair_side_cell(sides, pair, (enum diff_side)side, column, arena);
+		cells[side] = pair_side_cell(sides, pair, (enum diff_side)side, column,
+					     unit_of(sides->diff, column), arena);
 		/* the title says it */
 		cells[side].partial &= !described->at_least;
 	}
@@ -245,6 +245,20 @@ static bool is_change(const struct diff *diff, const struct diff_pair *pair, enu
 	return diff_verdict(diff, pair, column) != CELL_VERDICT_NO;
 }
 
+static void weigh_column(struct ranking *ranking, enum column column)
+{
+	const struct diff *diff = ranking->sides->diff;
+	struct diff_weight *weights = diff_weigh(
+		diff, has_words(column) ? column_of_stored((enum metric)column_entry(column)->inputs[0])
+					: column_stored_form(column));
+
+	for (size_t pair = 0; pair < diff->pair_count; pair++) {
+		if (weights[pair].moved && is_change(diff, &diff->pairs[pair], column))
+			ranking->weights[pair] = fmax(ranking->weights[pair], weights[pair].weight);
+	}
+	free(weights);
+}
+
 static void weigh(struct ranking *ranking)
 {
 	const struct diff *diff = ranking->sides->diff;
@@ -252,19 +266,11 @@ static void weigh(struct ranking *ranking)
 	ranking->weights = memory_allocate((diff->pair_count + 1) * sizeof(*ranking->weights));
 	for (size_t pair = 0; pair < diff->pair_count; pair++)
 		ranking->weights[pair] = -INFINITY;
-	for (size_t i = 0; i < ranking->column_count; i++) {
-		const enum column column = ranking->columns[i];
-		struct diff_weight *weights =
-			diff_weigh(diff, has_words(column)
-						 ? column_of_stored((enum metric)column_entry(column)->inputs[0])
-						 : column_stored_form(column));
-
-		for (size_t pair = 0; pair < diff->pair_count; pair++) {
-			if (weights[pair].moved && is_change(diff, &diff->pairs[pair], column))
-				ranking->weights[pair] = fmax(ranking->weights[pair], weights[pair].weight);
-		}
-		free(weights);
-	}
+	for (size_t i = 0; i < ranking->column_count; i++)
+		weigh_column(ranking, ranking->columns[i]);
+	/* rows of threads have no such column, but one that came or went is a change */
+	if (diff->options.single)
+		weigh_column(ranking, COLUMN_THR);
 }
 
 static void name_pairs(struct ranking *ranking)
@@ -379,18 +385,20 @@ static bool passes(struct ranking *ranking, size_t pair)
 						   .context = ranking});
 }
 
-/* By how much a column changed, or what it is on one side alone. */
+/* By how much the numbers shown differ, also of lower bounds; a side without the group counts as zero. */
 static double amount_of(const struct diff *diff, const struct diff_pair *pair, enum column column)
 {
 	const struct diff_value value = diff_column(diff, pair, column);
+	double difference = 0;
 
-	if (value.has_delta)
-		return fabs(value.delta);
-	for (size_t side = 0; side < DIFF_SIDE_COUNT && !diff_pair_is_joined(pair); side++) {
-		if (value.side[side].has_number)
-			return fabs(value.side[side].number);
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		if (pair->group[side] == UINT32_MAX)
+			continue;
+		if (!value.side[side].has_number)
+			return NAN;
+		difference += side == DIFF_AFTER ? value.side[side].number : -value.side[side].number;
 	}
-	return NAN;
+	return fabs(difference);
 }
 
 /* Whether a side lacks a number that the other has. */
@@ -448,6 +456,11 @@ static int compare_rows(const void *a, const void *b, void *context)
 
 /* --- the table --- */
 
+static bool is_sorted_by(const struct view *view, enum column column)
+{
+	return !view->sort_by_name && !view->sort_by_change && column == view->sort;
+}
+
 /* A column without any number says nothing, nor does one of words that are the same. */
 static bool has_values(const struct diff *diff, enum column column)
 {
@@ -461,36 +474,33 @@ static bool has_values(const struct diff *diff, enum column column)
 	return false;
 }
 
-/* Whether every number of a column is a lower bound for one reason. */
+/* Whether every number of a column is a lower bound. */
 static bool is_lower_bound(const struct diff *diff, enum column column)
 {
-	reason_id reason = REASON_READ;
+	bool has_any = false;
 
 	for (size_t i = 0; i < diff->pair_count; i++) {
 		const struct diff_value value = diff_column(diff, &diff->pairs[i], column);
 
 		for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-			const struct diff_side_value *own = &value.side[side];
-
-			if (own->state != VALUE_READ)
-				continue;
-			if (!own->partial || (reason != REASON_READ && own->reason != reason))
+			if (value.side[side].state == VALUE_READ && !value.side[side].partial)
 				return false;
-			reason = own->reason;
+			has_any |= value.side[side].partial;
 		}
 	}
-	return reason != REASON_READ;
+	return has_any;
 }
 
 static void choose_columns(struct ranking *ranking)
 {
+	const struct view *view = ranking->view;
 	enum column columns[COLUMN_TOTAL];
-	const size_t count = view_columns(ranking->view, columns);
+	const size_t count = view_columns(view, columns);
 
 	for (size_t i = 0; i < count; i++) {
 		if (column_is_name(columns[i]) || column_is_task_field(columns[i]))
 			continue;
-		if (columns[i] == COLUMN_THR || ranking->view->columns != NULL ||
+		if (columns[i] == COLUMN_THR || view->columns != NULL || is_sorted_by(view, columns[i]) ||
 		    has_values(ranking->sides->diff, columns[i]))
 			ranking->columns[ranking->column_count++] = columns[i];
 	}
@@ -504,7 +514,8 @@ static struct table *begin_table(const struct ranking *ranking, const char *name
 	struct table *table = table_create("groups", first + ranking->column_count);
 
 	if (name_title != NULL)
-		table->columns[0] = (struct table_column){.name = name_title, .left = true, .column = UINT_MAX};
+		table->columns[0] = (struct table_column){
+			.name = name_title, .left = true, .column = UINT_MAX};
 	for (size_t i = 0; i < ranking->column_count; i++) {
 		struct table_column *column = &table->columns[first + i];
 
@@ -515,7 +526,7 @@ static struct table *begin_table(const struct ranking *ranking, const char *name
 			column->name = arena_format(&table->arena, "%s%s",
 						    column->at_least ? report_marks.at_least : "",
 						    column->title);
-		if (!view->sort_by_name && !view->sort_by_change && ranking->columns[i] == view->sort)
+		if (is_sorted_by(view, ranking->columns[i]))
 			table->sort_column = first + i;
 	}
 	return table;
@@ -542,7 +553,8 @@ static void add_row(struct table *table, const struct ranking *ranking, uint32_t
 	}
 }
 
-struct table *pair_table_create(const struct pair_sides *sides, const struct view *view, const char *name_title)
+struct table *pair_table_create(const struct pair_sides *sides, const struct view *view,
+				const char *name_title)
 {
 	struct ranking ranking = {.sides = sides, .view = view};
 	size_t limit = ROWS_MAX;

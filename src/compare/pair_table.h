@@ -26,10 +26,11 @@ static inline enum diff_side pair_side(const struct pair_sides *sides, enum diff
 /*
  * Makes the table, without pairs in which no column changed unless view->equal_rows; the caller releases it.
  * A table's `subject` of a row is the index of its pair. With view->cells_on_demand the cells are made by
- * pair_table_fill(). With a `name_title` (static) the names of the rows are the first column, under that title,
- * and every cell has its text: for reports.
+ * pair_table_fill(). With a `name_title` (static) the names of the rows are the first column, under that
+ * title, and every cell has its text: for reports.
  */
-struct table *pair_table_create(const struct pair_sides *sides, const struct view *view, const char *name_title);
+struct table *pair_table_create(const struct pair_sides *sides, const struct view *view,
+				const char *name_title);
 
 /* Fills rows of such a table that have no cells yet. */
 void pair_table_fill(const struct pair_sides *sides, struct table *table, size_t first, size_t count);
@@ -41,14 +42,15 @@ enum window_mode pair_table_mode(const struct diff *diff);
 struct diff_value pair_value(const struct pair_sides *sides, const struct diff_pair *pair,
 			     enum column column);
 
-/* The cell of one side as shown; texts are in `arena`. */
+/* The cell of one side as shown, its number in `unit`; texts are in `arena`. */
 struct cell pair_side_cell(const struct pair_sides *sides, const struct diff_pair *pair, enum diff_side shown,
-			   enum column column, struct arena *arena);
+			   enum column column, enum unit unit, struct arena *arena);
 
 /* How a row is marked: in one side only, or none of its threads is the same. */
 enum row_mark pair_mark(const struct pair_sides *sides, const struct diff_pair *pair);
 
-/* Appends the name of a pair: of three parts "process thread  cgroup", and "cgroup>other" of a renamed one. */
+/* Appends the name of a pair: of three parts "process thread  cgroup", and "cgroup>other" of a renamed one.
+ */
 void pair_append_name(const struct pair_sides *sides, const struct diff_pair *pair, struct buffer *buffer);
 
 #endif
