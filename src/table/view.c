@@ -61,19 +61,21 @@ void view_set_tab(struct view *view, enum tab tab)
 	const struct view_sort *sort = &view->sorts[tab];
 
 	if (view->sort_chosen && view->sort_tab == view->tab)
-		view->sorts[view->tab] = (struct view_sort){true, view->sort_by_name, view->sort_ascending,
-							    view->sort};
+		view->sorts[view->tab] = (struct view_sort){true, view->sort_by_name, view->sort_by_change,
+							    view->sort_ascending, view->sort};
 	view->tab = tab;
 	if (sort->chosen) {
 		view->sort_chosen = true;
 		view->sort_tab = tab;
 		view->sort_by_name = sort->by_name;
+		view->sort_by_change = sort->by_change;
 		view->sort_ascending = sort->ascending;
 		view->sort = sort->column;
 		/* of another scheduler meanwhile */
 		if (!column_is_task_field(sort->column) || has_sort_column(view))
 			return;
-	} else if (view->sort_chosen && (view->sort_by_name || has_sort_column(view))) {
+	} else if (view->sort_chosen &&
+		   (view->sort_by_name || view->sort_by_change || has_sort_column(view))) {
 		return;
 	}
 	view_forget_sort(view);
@@ -82,6 +84,7 @@ void view_set_tab(struct view *view, enum tab tab)
 void view_forget_sort(struct view *view)
 {
 	view->sort_chosen = view->sort_ascending = view->sort_by_name = false;
+	view->sort_by_change = view->compares;
 	view->sorts[view->tab].chosen = false;
 	view->sort = first_sort(view, view->tab);
 }

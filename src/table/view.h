@@ -39,7 +39,7 @@ struct view_step {
 
 /* The order that the user has chosen on a tab. */
 struct view_sort {
-	bool chosen, by_name, ascending;
+	bool chosen, by_name, by_change, ascending;
 	enum column column;
 };
 
@@ -90,8 +90,9 @@ struct view {
 	uint16_t task_fields[TASK_FIELD_MAX];
 	size_t task_field_count;
 	/* of a comparison: */
-	bool compares; /* processes are not told apart: those of before are not those of after */
-	bool sort_by_change; /* what changed most comes first, whatever the column; else by the change of `sort` */
+	bool compares;       /* processes are not told apart: those of before are not those of after */
+	bool sort_by_change; /* what changed most comes first, whatever the column; else by the change of
+				`sort` */
 	bool equal_rows;     /* rows that did not change too */
 };
 
