@@ -128,9 +128,10 @@ const char *screen_chooser_description(unsigned int column)
 {
 	if (column < COLUMN_TOTAL)
 		return column_description((enum column)column);
-	return column == VIEW_SORT_CHANGE ? "The largest change of a row in any column, by its share of all changes "
-					    "of that column: so seconds and bytes can be compared."
-					  : NULL;
+	return column == VIEW_SORT_CHANGE
+		       ? "The largest change of a row in any column, by its share of all changes "
+			 "of that column: so seconds and bytes can be compared."
+		       : NULL;
 }
 
 static void add_column(const struct ui *ui, struct choices *choices, unsigned int column)
@@ -164,9 +165,9 @@ static void make_columns(const struct ui *ui, struct choices *choices)
 
 static unsigned int sort_column(const struct ui *ui)
 {
-	return ui->view.sort_by_name    ? COLUMN_COUNT
+	return ui->view.sort_by_name     ? COLUMN_COUNT
 	       : ui->view.sort_by_change ? VIEW_SORT_CHANGE
-					: (unsigned int)ui->view.sort;
+					 : (unsigned int)ui->view.sort;
 }
 
 static enum action choose_column(struct ui *ui, unsigned int column)

@@ -554,7 +554,8 @@ static void draw_note(struct ui *ui, int y)
 
 	if (row == NULL || table_row_is_gone(row))
 		return;
-	/* the whole change in a sentence where there is room for one: of the column marked, else of the first */
+	/* the whole change in a sentence where there is room for one: of the column marked, else of the first
+	 */
 	for (size_t i = 0; i < ui->table->column_count && text.length == 0; i++) {
 		const size_t marked = list_column(&ui->list);
 		const size_t column = marked != SIZE_MAX ? marked : i;

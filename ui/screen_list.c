@@ -71,6 +71,7 @@ void screen_list_refresh(struct ui *ui)
 
 enum {
 	PATH_CELLS_MIN = 12, /* that a path is cut to at most */
+	NAME_CELLS_OF_PARTS = 24,
 	POSITION_CELLS = 10, /* behind the tabs: where the rows stand */
 };
 
@@ -467,6 +468,16 @@ static void draw_why_empty(const struct ui *ui, struct area area)
 	buffer_release(&words);
 }
 
+/* Cells that names have at least: several parts need more, where half of the screen is left to the numbers.
+ */
+static int name_cells(const struct ui *ui, int width)
+{
+	return ui->comparison != NULL && ui->view.level == VIEW_LEVEL_GROUPS &&
+			       ui->view.grouping.axis == AXIS_ALL && width >= 2 * NAME_CELLS_OF_PARTS
+		       ? NAME_CELLS_OF_PARTS
+		       : 0;
+}
+
 int screen_list_draw(struct ui *ui, struct area area)
 {
 	struct buffer path = {0}, idle = {0};
@@ -495,6 +506,7 @@ int screen_list_draw(struct ui *ui, struct area area)
 					   .y = area.y,
 					   .height = area.height,
 					   .width = area.width,
+					   .name_cells = name_cells(ui, area.width),
 					   .name_title = screen_list_name_title(&ui->view),
 					   .thread_ids = ui->view.level == VIEW_LEVEL_THREADS,
 					   .matches = ui->search != NULL ? matches_search : NULL,

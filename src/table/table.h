@@ -29,7 +29,7 @@ enum cell_form {
 	CELL_FORM_INTEGER, /* unsigned */
 	CELL_FORM_REAL,
 	CELL_FORM_RANGE, /* low..high */
-	CELL_FORM_BAR, /* shares of a whole: value.shares */
+	CELL_FORM_BAR,   /* shares of a whole: value.shares */
 };
 
 /* Whether the change of a cell of two windows is real. */
@@ -59,8 +59,8 @@ struct cell {
 		float shares[VALUE_SHARES]; /* 0 … 1, in the order of table_bar_names */
 	} value;
 	/*
-	 * Cells of before and after, in the table's arena, of a cell that shows both; else NULL. The cell itself
-	 * has no number then. A limit that is not set is a side with the text "max".
+	 * Cells of before and after, in the table's arena, of a cell that shows both; else NULL. The cell
+	 * itself has no number then. A limit that is not set is a side with the text "max".
 	 */
 	const struct cell *sides;
 	enum cell_verdict verdict; /* of their change */

@@ -795,6 +795,16 @@ static void draw_titles(struct layout *layout)
 		draw_course_title(layout);
 }
 
+/* The style of a change between two cells; a side without the row counts as zero. */
+static enum style change_style(const struct cell sides[2])
+{
+	double numbers[2];
+
+	for (size_t i = 0; i < 2; i++)
+		numbers[i] = sides[i].state == CELL_ABSENT ? 0 : cell_number(&sides[i]);
+	return numbers[0] < numbers[1] ? STYLE_ROSE : numbers[0] > numbers[1] ? STYLE_FELL : STYLE_NORMAL;
+}
+
 static enum style cell_style(const struct layout *layout, size_t column, const struct cell *cell)
 {
 	if (cell->state != CELL_VALUE || strcmp(layout->text.data, "0") == 0)
@@ -806,12 +816,10 @@ static enum style cell_style(const struct layout *layout, size_t column, const s
 		    highlights[i].unit == cell->unit && cell_number(cell) >= highlights[i].from)
 			return highlights[i].style;
 	}
-	if (cell->sides != NULL)
-		return cell->verdict == CELL_VERDICT_NO                               ? STYLE_DIM
-		       : cell_number(&cell->sides[1]) < cell_number(&cell->sides[0]) ? STYLE_FELL
-										     : STYLE_ROSE;
 	if (cell->verdict == CELL_VERDICT_NO)
 		return STYLE_DIM;
+	if (cell->sides != NULL)
+		return change_style(cell->sides);
 	/* a change begins with its sign */
 	if (cell->form == CELL_FORM_TEXT && *layout->text.data == '+')
 		return STYLE_ROSE;
