@@ -270,6 +270,43 @@ static void test_monotonous(void **state)
 	}
 }
 
+/* A cell of a comparison shows both sides, and a mark before what is real. */
+static void test_sides(void **state)
+{
+	struct cell sides[2] = {cell_of_real(12.3, UNIT_PERCENT), cell_of_real(1234, UNIT_PERCENT)};
+	struct cell cell = {.state = CELL_VALUE, .unit = UNIT_PERCENT, .sides = sides};
+
+	(void)state;
+	assert_string_equal(shown(&cell, &screen_marks_utf8), "12.3→1234");
+	assert_string_equal(shown(&cell, &screen_marks_ascii), "12.3->1234");
+	cell.verdict = CELL_VERDICT_REAL;
+	assert_string_equal(shown(&cell, &screen_marks_utf8), "≠12.3→1234");
+	assert_string_equal(shown(&cell, &screen_marks_ascii), "#12.3->1234");
+	for (cell.verdict = 0; cell.verdict < CELL_VERDICT_COUNT; cell.verdict++) {
+		if (cell.verdict != CELL_VERDICT_REAL)
+			assert_string_equal(shown(&cell, &screen_marks_utf8), "12.3→1234");
+	}
+	cell.verdict = CELL_VERDICT_NONE;
+	sides[0] = cell_of_state(VALUE_ABSENT, REASON_READ, UNIT_NONE);
+	sides[1].partial = true;
+	assert_string_equal(shown(&cell, &screen_marks_utf8), "-→≥1234");
+	sides[0] = cell_of_state(VALUE_UNAVAILABLE, REASON_NOT_PERMITTED, UNIT_NONE);
+	sides[1] = cell_of_text("S*");
+	assert_string_equal(shown(&cell, &screen_marks_utf8), "·→S*");
+	assert_string_equal(shown(&cell, &screen_marks_ascii), "?->S*");
+	/* a cell that reads the same on both sides is not marked */
+	assert_string_equal(shown(&(struct cell){.state = CELL_VALUE,
+						 .form = CELL_FORM_INTEGER,
+						 .unit = UNIT_COUNT,
+						 .verdict = CELL_VERDICT_REAL,
+						 .value.integer = 7},
+				  &screen_marks_utf8),
+			    "7");
+	/* the text of a report */
+	cell.text = "x";
+	assert_string_equal(shown(&cell, &screen_marks_utf8), "x");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -277,7 +314,7 @@ int main(void)
 		cmocka_unit_test(test_bytes),         cmocka_unit_test(test_time),
 		cmocka_unit_test(test_small_numbers), cmocka_unit_test(test_states),
 		cmocka_unit_test(test_bar),           cmocka_unit_test(test_random),
-		cmocka_unit_test(test_monotonous),
+		cmocka_unit_test(test_monotonous),    cmocka_unit_test(test_sides),
 	};
 
 	/* wcwidth() knows the marks in a UTF-8 locale only */
