@@ -5,10 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/memory.h"
 #include "base/order.h"
-#include "base/unicode.h"
 #include "diff_evidence.h"
 #include "table/cell_format.h"
 #include "tables_internal.h"
@@ -59,7 +57,7 @@ static struct cell threads_cell(struct tables_build *build, const struct tables_
 				      ? cell_of_integer(pair->threads[side], UNIT_NONE)
 				      : cell_of_state(VALUE_ABSENT, REASON_READ, UNIT_NONE);
 	cell = tables_cell_both(build, sides, "→");
-	if (pair->threads[DIFF_BEFORE] == pair->threads[DIFF_AFTER])
+	if (diff_pair_is_joined(pair) && pair->threads[DIFF_BEFORE] == pair->threads[DIFF_AFTER])
 		cell.text = arena_format(&build->table->arena, "%u", pair->threads[DIFF_AFTER]);
 	return cell;
 }
@@ -257,7 +255,8 @@ static struct cell evidence_cell(struct tables_build *build, const struct tables
 		return cell;
 	}
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		const bool is_known = !isnan(evidence.spread[side]);
+		const bool is_known = !isnan(evidence.spread[side]) &&
+				      content->sides[side].state != CELL_ABSENT;
 
 		sides[side] = cell_of_state(is_known ? VALUE_READ : VALUE_ABSENT, REASON_READ,
 					    is_known ? content->sides[side].unit : UNIT_NONE);
