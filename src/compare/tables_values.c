@@ -5,6 +5,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "table/column_list.h"
@@ -73,7 +74,7 @@ static void add_wait_row(struct tables_build *build, size_t index, enum column c
 	if (index == build->diff->pair_count) {
 		content.pair = NULL;
 		content.label = name_other.text;
-		content.label_length = name_other.length;
+		content.label_length = strlen(name_other.text); /* without its mark */
 	}
 	column_describe(column, WINDOW_MODE_RATE, false, &build->table->arena, &described);
 	content.name = described.name;
