@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The long tables of groups, primary (with the taskstats metrics) and derived: which rows they have, and where. */
+/* The long tables of groups, primary (with taskstats) and derived: which rows they have, and where. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ struct group_table {
 	const char *section;
 	const enum column *subjects;
 	size_t subject_count;
-	uint32_t *places; /* of pairs in the order of --sort-by; NULL: rows are in the order of their changes */
+	uint32_t *places; /* of pairs in the order of --sort-by; NULL: rows are in that of their changes */
 	bool by_parent;   /* ktstr's order of cgroups: below their parents */
 	struct ranked *rows;
 	size_t count, capacity;
@@ -48,7 +48,8 @@ static void forget(const struct group_table *groups)
 /* ktstr lists groups of one side apart. */
 static bool has_rows(const struct group_table *groups, const struct diff_pair *pair)
 {
-	return !groups->build->is_comparison || groups->build->request->like_screen || diff_pair_is_joined(pair);
+	return !groups->build->is_comparison || groups->build->request->like_screen ||
+	       diff_pair_is_joined(pair);
 }
 
 /* Length of the path of the parent, 0 without one; that of a child of the root is "/". */
@@ -91,26 +92,31 @@ static int compare_pairs(const void *a, const void *b, void *context)
 	return result != 0 ? result : order_u64(left, right);
 }
 
-/* Computes the sort keys of pairs: the change, or the value of one snapshot. */
+/* The change, where a side without the group counts as zero, or the value of one snapshot; NAN: unknown. */
+static double sort_value(const struct tables_build *build, const struct diff_pair *pair, enum column column)
+{
+	const struct diff_value value = diff_column(build->diff, pair, column);
+	const struct diff_side_value *before = &value.side[DIFF_BEFORE], *after = &value.side[DIFF_AFTER];
+
+	if (value.has_delta)
+		return value.delta;
+	if (build->is_comparison && diff_pair_is_joined(pair))
+		return NAN;
+	return after->has_number ? after->number : before->has_number ? -before->number : (double)NAN;
+}
+
 static void compute_values(struct pair_order *order)
 {
-	const struct diff *diff = order->groups->build->diff;
+	const struct tables_build *build = order->groups->build;
 
 	for (size_t i = 0; i < order->sort->count; i++) {
 		const struct sort_key *key = &order->sort->items[i];
 		const enum column subject = key->metric != METRIC_NONE ? column_of_stored(key->metric)
 								       : column_of_derived(key->derived);
 
-		for (size_t pair = 0; pair < diff->pair_count; pair++) {
-			const struct diff_value value = diff_column(diff, &diff->pairs[pair], subject);
-			const struct diff_side_value *after = &value.side[DIFF_AFTER];
-			double *ret_value = &order->values[pair * order->sort->count + i];
-
-			if (order->groups->build->is_comparison)
-				*ret_value = value.has_delta ? value.delta : (double)NAN;
-			else
-				*ret_value = after->has_number ? after->number : (double)NAN;
-		}
+		for (size_t pair = 0; pair < build->diff->pair_count; pair++)
+			order->values[pair * order->sort->count + i] = sort_value(
+				build, &build->diff->pairs[pair], subject);
 		forget(order->groups);
 	}
 }
@@ -188,11 +194,12 @@ static void add_subject(struct group_table *groups, uint32_t subject)
 		if (groups->places != NULL)
 			sort = -(double)groups->places[i];
 		else if (weights != NULL)
-			sort = weights[i].is_known || !diff_pair_is_joined(pair) ? weights[i].weight : -INFINITY;
+			sort = weights[i].is_known || !diff_pair_is_joined(pair) ? weights[i].weight
+										 : -INFINITY;
 		else
 			sort = diff_column_sort(diff, pair, column);
-		*MEMORY_APPEND(groups->rows, groups->count,
-			       groups->capacity) = (struct ranked){sort, i, subject};
+		*MEMORY_APPEND(groups->rows, groups->count, groups->capacity) = (struct ranked){sort, i,
+												subject};
 		groups->total++;
 	}
 	free(weights);
