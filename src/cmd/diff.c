@@ -262,7 +262,8 @@ static int diff_run(void *opaque, char **operands, int operand_count)
 	report.request.all = options->all;
 	report.request.is_long = options->is_long || options->report.metrics != NULL ||
 				 options->report.sections != NULL || options->view.columns != NULL ||
-				 options->view.sort_by != NULL || options->display != TABLES_DISPLAY_COUNT;
+				 options->view.sort_by != NULL || options->display != TABLES_DISPLAY_COUNT ||
+				 options->per[TABLES_PER_SECOND] || options->per[TABLES_PER_THREAD];
 	if (snapshot_files_check(report.request.names, DIFF_SIDE_COUNT, &error) < 0 ||
 	    view_options_check_pair(&options->view, &error) < 0 ||
 	    report_options_select(&options->report, &options->view, DIFF_SIDE_COUNT, &report.request,
