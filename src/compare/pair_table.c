@@ -230,7 +230,7 @@ struct ranking {
 	size_t count, folded, unknown;
 	size_t pair; /* that the filter asks about */
 	struct cell filter_cell;
-	bool *members[FILTER_TERMS_MAX]; /* NULL until a term asks: whether a pair has such a thread */
+	bool **members; /* by term, NULL until it asks: whether a pair has such a thread */
 };
 
 static bool has_words(enum column column)
@@ -368,6 +368,8 @@ static bool has_member(void *context, size_t term)
 {
 	struct ranking *ranking = context;
 
+	if (ranking->members == NULL)
+		ranking->members = memory_allocate_zero(FILTER_TERMS_MAX, sizeof(bool *));
 	if (ranking->members[term] == NULL)
 		ranking->members[term] = pairs_with(ranking, term);
 	return ranking->members[term][ranking->pair];
@@ -577,8 +579,9 @@ struct table *pair_table_create(const struct pair_sides *sides, const struct vie
 	table->row_unknown = ranking.unknown;
 	if (!view->cells_on_demand)
 		pair_table_fill(sides, table, 0, table->row_count);
-	for (size_t i = 0; i < FILTER_TERMS_MAX; i++)
+	for (size_t i = 0; ranking.members != NULL && i < FILTER_TERMS_MAX; i++)
 		free(ranking.members[i]);
+	free(ranking.members);
 	arena_release(&ranking.arena);
 	free(ranking.names);
 	free(ranking.weights);
