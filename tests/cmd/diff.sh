@@ -77,9 +77,14 @@ result "exit status without" "$failed"
 result "a file with itself" "$([ -s "$directory/same" ] || echo "nothing is printed"
     grep -v -e '^#' -e '^delta$' -e '^+0' -e '^same$' -e '^-$' -e '^row' -e '^some' -e '^full' "$directory/same" | head -n 3)"
 
-print "text" "^      worker-{N}  *8→12  *run_time_ns " "$before" "$after" --metrics run_time_ns
-print "first file empty" "^## [0-9]* groups only in after" "$empty" "$after"
-print "second file empty" "^## [0-9]* groups only in before" "$before" "$empty"
+print "text" "^jtarget worker-{N}  /app.slice/web-{N}.service  *8 → 12  *2.0ms → 2.2ms  *2.3ms → 21.4ms " "$before" "$after"
+print "which says what did not change" "^[0-9]* more did not change measurably (--all prints them)$" "$before" "$after"
+print "a metric of a group" "^/app.slice/web-{N}.service | jtarget | worker-{N}  *8→12  *run_time_ns " "$before" "$after" --metrics run_time_ns
+print "first file empty" "^redis-server io_thd_{N}  /app.slice/cache.service  *- → 3  *- → 98.4s " "$empty" "$after"
+print "second file empty" "^redis-server io_thd_{N}  /app.slice/cache.service  *3 → -  *98.4s → - " "$after" "$empty"
+print "and each metric" "^/app.slice/cache.service | redis-server | io_thd_{N}  *3→-  *run_time_ns  *98.404s → -  *-  *-" "$after" "$empty" --long
+result "all are in one table" "$("$ctop" diff "$before" "$after" 2>&1 | grep '^## ' | grep -v '^## groups$')"
+print "but for ktstr, which lists others" "^# only-candidate$" "$before" "$after" --ktstr --format tsv
 print "both files empty" "^before " "$empty" "$empty"
 print "hosts that differ" "^before " "$2/snapshots/extremes.a.ctprof.zst" "$2/snapshots/random-1.b.ctprof.zst"
 print "section of cgroups on another axis" "^ctop: section pressure needs --group-by cgroup" \
@@ -92,10 +97,13 @@ expect "the largest change is told" \
     "^  1. redis-server ran 2 min 5 s longer on a CPU (6.4 s → 2 min 11 s, 11 threads)$" "$(cat "$directory/text")"
 result "so are three" "$(sed -n '/^largest changes:/,/^$/p' "$directory/text" | grep -c '^  [123]\. ' | grep -v '^3$')"
 expect "and the order" "^rows are sorted by share of each metric's total change; " "$(cat "$directory/text")"
-result "which the rows have" "$(sed -n '/^## primary/,$p' "$directory/text" | sed -n 3,7p | grep -v '^redis-server ')"
+expect "which the rows have" "^redis-server  *11  *6.4s → 2.2m " "$(sed -n '/^## groups/,$p' "$directory/text" | sed -n 3p)"
+"$ctop" diff "$before" "$after" -g process --long >"$directory/text" 2>&1
+expect "and those of each metric" "^7$" "$(sed -n '/^## primary/,$p' "$directory/text" | sed -n 3,9p | grep -c '^redis-server ')"
 result "no number of a CPU is among them" "$(sed -n 1,40p "$directory/text" | grep -w processor)"
 "$ctop" diff "$before" "$after" -g process --per second --per thread >"$directory/text" 2>&1
 expect "by second and thread, too" " 2 min 11 s, 1.8 s per second, 578 ms → 11.9 s per thread, 11 threads)$" "$(cat "$directory/text")"
+expect "which are columns of each metric" "^process  *threads  *metric .* %uptime  *per-second  *per-thread$" "$(cat "$directory/text")"
 print "in markdown" "^1\. redis-server ran 2 min 5 s longer on a CPU" "$before" "$after" -g process --format markdown
 expect "in html" "^<li>redis-server ran 2 min 5 s longer on a CPU" \
     "$("$ctop" diff "$before" "$after" -g process --format html 2>&1)"
@@ -111,7 +119,7 @@ print "which choose columns" "^process  *change$" "$before" "$after" -g process 
 refuse "one in two words" 2 "column 'before' is named twice" diff "$before" "$after" --columns baseline,before
 expect "metrics limit every section" "^## primary$" "$("$ctop" diff "$before" "$after" -g process --metrics wait_time_ns 2>&1)"
 result "and there is no other" "$("$ctop" diff "$before" "$after" -g process --metrics wait_time_ns 2>&1 | grep '^## ' |
-    grep -v -e '^## primary$' -e ' groups* only in ')"
+    grep -v '^## primary$')"
 print "but those named" "Anonymous" "$before" "$after" -g process --metrics wait_time_ns --sections smaps-rollup
 "$ctop" diff "$directory/own" "$directory/own" --metrics wait_time_ns --format csv >"$directory/text" 2>/dev/null
 result "no memory maps in csv of ctop's own files" "$([ -s "$directory/text" ] || echo "nothing is printed"

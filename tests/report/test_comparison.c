@@ -46,7 +46,6 @@ static void compare_format(const struct drawing *drawing, enum report_format for
 	};
 	char name[64];
 
-	request.layout = report.format == REPORT_FORMAT_TEXT;
 	report_begin(&report, subject);
 	tables_make(diff, &request, draw, &report);
 	report_end(&report);

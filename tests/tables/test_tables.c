@@ -26,7 +26,7 @@ static const char *cell_text(const struct cell *cell, char text[static 64])
 	return cell->text != NULL ? cell->text : text;
 }
 
-/* Draws a table into a buffer: "# SECTION", then a line for each row, headings with their depth in dots. */
+/* Draws a table into a buffer: "# SECTION", for the wide table its titles, then a line for each row. */
 static void draw(void *context, const struct table *table)
 {
 	struct buffer *out = context;
@@ -34,18 +34,19 @@ static void draw(void *context, const struct table *table)
 
 	if (!table->continues)
 		buffer_append_format(out, "# %s\n", table->heading != NULL ? table->heading : table->section);
+	for (size_t i = 0; strcmp(table->section, "groups") == 0 && i < table->column_count; i++)
+		buffer_append_format(out, "%s%s", table->columns[i].name,
+				     i + 1 < table->column_count ? ", " : "\n");
 	for (size_t i = 0; i < table->row_count; i++) {
-		const struct table_row *row = &table->rows[i];
-
-		for (int depth = 0; depth < row->depth; depth++)
-			buffer_append_char(out, '.');
-		for (size_t j = 0; j < (row->heading ? 1 : table->column_count); j++)
+		for (size_t j = 0; j < table->column_count; j++)
 			buffer_append_format(out, "%s%s", j != 0 ? ", " : "",
-					     cell_text(&row->cells[j], text));
+					     cell_text(&table->rows[i].cells[j], text));
 		buffer_append_char(out, '\n');
 	}
 	if (table->row_total > table->row_count + table->rows_before && !table->more)
 		buffer_append_format(out, "(%zu more)\n", table->row_total - table->row_count);
+	if (table->row_folded != 0)
+		buffer_append_format(out, "(%zu did not change)\n", table->row_folded);
 }
 
 /* The request of a test: at first all sections and no metric. */
@@ -128,38 +129,41 @@ static void test_what_changed_most_comes_first(void **state)
 	       "(3 more)\n");
 }
 
-static void test_tree(void **state)
+/* ktstr lists them apart from the rows of groups that both have. */
+static void test_lists_of_one_side(void **state)
 {
 	(void)state;
 	add_examples(5);
 	diff_fixture_add(after, "/app/new", "fresh", "t", 1);
+	diff_fixture_add(before, "/app/old", "gone", "t", 1);
+	diff_fixture_add(before, "/app/old", "gone", "u", 1);
 	diff_fixture_compare(AXIS_ALL);
 	request.metrics[METRIC_RUN_TIME_NS] = true;
 	request.display = TABLES_DISPLAY_DELTA_ONLY;
-	request.layout = true;
-	request.names[DIFF_AFTER] = "b.zst";
 	expect("# primary\n"
-	       "/app\n"
-	       "./web\n"
-	       "..web\n"
-	       "...main, 1, run_time_ns, +3ns, -\n"
-	       "...worker, 1, run_time_ns, +80ns, +800.0%\n"
-	       "./db\n"
-	       "..db\n"
-	       "...reader, 1, run_time_ns, +10ns, +100.0%\n"
-	       "/\n"
-	       ".init\n"
-	       "..init, 1, run_time_ns, +5ns, +50.0%\n"
-	       "idle\n"
-	       ".idle, 1, run_time_ns, +0ns, +0.0%\n"
-	       "# 1 group only in candidate (b.zst)\n"
-	       "/app\n"
-	       "./new\n"
-	       "..fresh\n"
-	       "...t\n");
+	       "/app/web | web | main, 1, run_time_ns, +3ns, -\n"
+	       "/app/web | web | worker, 1, run_time_ns, +80ns, +800.0%\n"
+	       "/app/db | db | reader, 1, run_time_ns, +10ns, +100.0%\n"
+	       "/ | init | init, 1, run_time_ns, +5ns, +50.0%\n"
+	       " | idle | idle, 1, run_time_ns, +0ns, +0.0%\n"
+	       "# only-baseline\n"
+	       "/app/old | gone | t\n"
+	       "/app/old | gone | u\n"
+	       "# only-candidate\n"
+	       "/app/new | fresh | t\n");
+	request.limit = 1;
+	expect("# primary\n"
+	       "/app/web | web | main, 1, run_time_ns, +3ns, -\n"
+	       "(4 more)\n"
+	       "# only-baseline\n"
+	       "/app/old | gone | t\n"
+	       "(1 more)\n"
+	       "# only-candidate\n"
+	       "/app/new | fresh | t\n");
 }
 
-/* Below a parent in sorted order; the empty cgroup apart from the root; derived rows in one table. */
+/* ktstr has cgroups below their parents in sorted order, the empty cgroup apart from the root; derived rows
+ * in one order. The limit counts all rows. */
 static void test_parents(void **state)
 {
 	(void)state;
@@ -172,15 +176,98 @@ static void test_parents(void **state)
 	       "/, 1, run_time_ns, +50.0%\n"
 	       "/app/web, 2, run_time_ns, +830.0%\n"
 	       "/app/db, 1, run_time_ns, +100.0%\n");
-	request.layout = true;
-	request.limit = 1;
-	expect("# primary \n"
+	request.limit = 3;
+	expect("# primary\n"
 	       ", 1, run_time_ns, +0.0%\n"
-	       "# primary /\n"
 	       "/, 1, run_time_ns, +50.0%\n"
-	       "# primary /app\n"
 	       "/app/web, 2, run_time_ns, +830.0%\n"
 	       "(1 more)\n");
+	/* ctop's own order has no parents */
+	request.like_screen = request.is_long = true;
+	request.limit = 0;
+	expect("# primary\n"
+	       "/app/web, 2, run_time_ns, +830.0%\n"
+	       "/app/db, 1, run_time_ns, +100.0%\n"
+	       "/, 1, run_time_ns, +50.0%\n"
+	       ", 1, run_time_ns, +0.0%\n");
+}
+
+/* --- groups on one side only --- */
+
+/* Groups that stayed, came and went; the one that went had the most. */
+static void add_one_sided(void)
+{
+	add_examples(5);
+	diff_fixture_set(after, diff_fixture_add(after, "/app/new", "fresh", "t", 1), METRIC_RUN_TIME_NS, 60);
+	diff_fixture_set(before, diff_fixture_add(before, "/app/old", "gone", "t", 1), METRIC_RUN_TIME_NS,
+			 70);
+	diff_fixture_set(before, diff_fixture_add(before, "/app/old", "gone", "t", 1), METRIC_RUN_TIME_NS,
+			 30);
+	diff_fixture_add(after, "/app/new", "still", "t", 1);
+	request.like_screen = true;
+	request.metrics[METRIC_RUN_TIME_NS] = true;
+}
+
+/* Their rows are sorted as if they had been zero on the other side, where they have no number. */
+static void test_long_rows_of_one_side(void **state)
+{
+	(void)state;
+	add_one_sided();
+	request.is_long = true;
+	diff_fixture_compare(AXIS_PROCESS);
+	expect("# primary\n"
+	       "gone, 2→-, run_time_ns, 100ns → -, -, -, \n"
+	       "web, 2, run_time_ns, 10ns → 93ns, +83ns, +830.0%, 0%\n"
+	       "fresh, -→1, run_time_ns, - → 60ns, -, -, \n"
+	       "db, 1, run_time_ns, 10ns → 20ns, +10ns, +100.0%, 0%\n"
+	       "init, 1, run_time_ns, 10ns → 15ns, +5ns, +50.0%, 0%\n"
+	       "idle, 1, run_time_ns, 5ns → 5ns, +0ns, +0.0%, 0%\n"
+	       "still, -→1, run_time_ns, - → 0ns, -, -, \n");
+	request.limit = 3;
+	choose_columns("group,before,after,delta,%,uptime,per-second,per-thread,spread,p,verdict");
+	expect("# primary\n"
+	       "gone, 100ns, -, -, -, , -, 50.00ns → -, -, -, -\n"
+	       "web, 10ns, 93ns, +83ns, +830.0%, 0%, -, 5.00ns → 46.50ns, -, -, -\n"
+	       "fresh, -, 60ns, -, -, , -, - → 60.00ns, -, -, -\n"
+	       "(4 more)\n");
+}
+
+/* So they are by a key, one that went as what fell. */
+static void test_sort_keys_of_one_side(void **state)
+{
+	struct error error;
+
+	(void)state;
+	add_one_sided();
+	request.is_long = true;
+	/* of a group on both sides, one without a number has no change either */
+	before->thread_flags[0] = after->thread_flags[0] = THREAD_JEMALLOC_MEASURED;
+	after->thread_flags[5] = THREAD_JEMALLOC_MEASURED;
+	diff_fixture_set(after, 5, METRIC_ALLOCATED_BYTES, 7);
+	diff_fixture_compare(AXIS_PROCESS);
+	choose_columns("group,arrow");
+	assert_int_equal(selection_parse_sort_keys("run_time_ns", &request.sort, &error), 0);
+	expect("# primary\n"
+	       "web, 10ns → 93ns, 10ns→93ns (+830.0%)\n"
+	       "fresh, - → 60ns, -→60ns\n"
+	       "db, 10ns → 20ns, 10ns→20ns (+100.0%)\n"
+	       "init, 10ns → 15ns, 10ns→15ns (+50.0%)\n"
+	       "idle, 5ns → 5ns, 5ns→5ns (+0.0%)\n"
+	       "still, - → 0ns, -→0ns\n"
+	       "gone, 100ns → -, 100ns→-\n");
+	assert_int_equal(selection_parse_sort_keys("run_time_ns:asc", &request.sort, &error), 0);
+	request.limit = 2;
+	expect("# primary\n"
+	       "gone, 100ns → -, 100ns→-\n"
+	       "idle, 5ns → 5ns, 5ns→5ns (+0.0%)\n"
+	       "(5 more)\n");
+	assert_int_equal(selection_parse_sort_keys("allocated_bytes", &request.sort, &error), 0);
+	request.limit = 3;
+	expect("# primary\n"
+	       "fresh, - → 60ns, -→7B\n"
+	       "db, 10ns → 20ns, 0B→0B\n"
+	       "gone, 100ns → -, -→-\n"
+	       "(4 more)\n");
 }
 
 static void test_sort_keys(void **state)
@@ -337,7 +424,7 @@ static void test_memory_beside_renamed_cgroups(void **state)
 	       "# Fudged cgroup matches (2 pairs)\n"
 	       "/old/deep/app, /new-x/app, /old/deep, /new-x, 12, 100.0%, 1, , \n"
 	       "/old/deep/app, /new-y/deep/app, /old, /new-y, 12, 100.0%, 1, , \n"
-	       "# 1 group only in candidate\n"
+	       "# only-candidate\n"
 	       "/new-x/side | kid | kid\n");
 }
 
@@ -353,6 +440,97 @@ static void test_renames_come_in_the_order_of_their_new_names(void **state)
 	expect("# Fudged cgroup matches (2 pairs)\n"
 	       "/beta, /new-x, /beta, /new-x, 12, 100.0%, 0, , \n"
 	       "/alpha, /new-y, /alpha, /new-y, 12, 100.0%, 0, , \n");
+}
+
+/* A row for each group that changed: both sides where they differ, `-` on a side without the group. */
+static void test_wide_rows(void **state)
+{
+	(void)state;
+	add_one_sided();
+	diff_fixture_set(before, 0, METRIC_WAIT_TIME_NS, 7);
+	diff_fixture_set(after, 0, METRIC_WAIT_TIME_NS, 7);
+	diff_fixture_compare(AXIS_PROCESS);
+	request.tab = TAB_RUN;
+	expect("# groups\n"
+	       "pcomm, THR, CPU, UTIME, STIME, QSHARE%, DISP, VCSW, ICSW, RUNQ, MAXTHR\n"
+	       "gone, 2 → -, 100ns → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -\n"
+	       "fresh, - → 1, - → 60ns, - → 0, - → 0, - → 0, - → 0, - → 0, - → 0, - → 0, - → 0\n"
+	       "still, - → 1, - → 0, - → 0, - → 0, -, - → 0, - → 0, - → 0, - → 0, - → 0\n"
+	       "db, 1, 10ns → 20ns, 0, 0, 41.2 → 25.9, 0, 0, 0, 7ns, 0\n"
+	       "web, 2, 10ns → 93ns, 0, 0, 0, 0, 0, 0, 0, 0\n"
+	       "init, 1, 10ns → 15ns, 0, 0, 0, 0, 0, 0, 0, 0\n"
+	       "(1 did not change)\n");
+	request.limit = 2;
+	expect("# groups\n"
+	       "pcomm, THR, CPU, UTIME, STIME, QSHARE%, DISP, VCSW, ICSW, RUNQ, MAXTHR\n"
+	       "gone, 2 → -, 100ns → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -\n"
+	       "fresh, - → 1, - → 60ns, - → 0, - → 0, - → 0, - → 0, - → 0, - → 0, - → 0, - → 0\n"
+	       "(4 more)\n"
+	       "(1 did not change)\n");
+	request.all = true;
+	request.limit = 0;
+	expect("# groups\n"
+	       "pcomm, THR, CPU, UTIME, STIME, QSHARE%, DISP, VCSW, ICSW, RUNQ, MAXTHR\n"
+	       "gone, 2 → -, 100ns → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -\n"
+	       "fresh, - → 1, - → 60ns, - → 0, - → 0, - → 0, - → 0, - → 0, - → 0, - → 0, - → 0\n"
+	       "still, - → 1, - → 0, - → 0, - → 0, -, - → 0, - → 0, - → 0, - → 0, - → 0\n"
+	       "db, 1, 10ns → 20ns, 0, 0, 41.2 → 25.9, 0, 0, 0, 7ns, 0\n"
+	       "web, 2, 10ns → 93ns, 0, 0, 0, 0, 0, 0, 0, 0\n"
+	       "init, 1, 10ns → 15ns, 0, 0, 0, 0, 0, 0, 0, 0\n"
+	       "idle, 1, 5ns, 0, 0, 0, 0, 0, 0, 0, 0\n");
+	/* the name of three parts has first what tells rows apart */
+	diff_fixture_compare(AXIS_ALL);
+	request.limit = 3;
+	expect("# groups\n"
+	       "comm, THR, CPU, UTIME, STIME, QSHARE%, DISP, VCSW, ICSW, RUNQ, MAXTHR\n"
+	       "gone t  /app/old, 2 → -, 100ns → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -\n"
+	       "fresh t  /app/new, - → 1, - → 60ns, - → 0, - → 0, - → 0, - → 0, - → 0, - → 0, - → 0, - → 0\n"
+	       "still t  /app/new, - → 1, - → 0, - → 0, - → 0, -, - → 0, - → 0, - → 0, - → 0, - → 0\n"
+	       "(5 more)\n");
+}
+
+/* A renamed cgroup has a row that begins with what was found in it, and both names. */
+static void test_wide_row_of_renamed_cgroup(void **state)
+{
+	(void)state;
+	add_types(before, "/old", 'p', 0);
+	add_types(after, "/new", 'p', 0);
+	diff_fixture_set(after, 3, METRIC_RUN_TIME_NS, 9);
+	diff_fixture_compare(AXIS_ALL);
+	request.like_screen = true;
+	expect("# groups\n"
+	       "comm, THR, CPU, RUNQ, CSW, READ, WRITE, WAITED, FAULT, MIGR\n"
+	       "pj t  /old>/new, 1, 0 → 9ns, 0, 0, 0, 0, 0, 0, 0\n"
+	       "(11 did not change)\n"
+	       "# Renamed cgroups (1 pair)\n"
+	       "/old, /new, /old, /new, 12, 100.0%, 0, , \n");
+}
+
+/* Sides that are unavailable or lack members are marked; where all numbers of a column do, its title is. */
+static void test_wide_marks(void **state)
+{
+	(void)state;
+	before->provenance.present = after->provenance.present = true;
+	add_examples(3);
+	for (size_t i = 0; i < 3; i++) {
+		diff_fixture_set(before, i, METRIC_READ_BYTES, 10);
+		diff_fixture_set(after, i, METRIC_READ_BYTES, 20);
+	}
+	snapshot_source_reasons(after, SOURCE_IO)[1] = REASON_NOT_PERMITTED;
+	snapshot_source_reasons(before, SOURCE_IO)[0] = REASON_NOT_PERMITTED;
+	diff_fixture_compare(AXIS_PROCESS);
+	request.like_screen = true;
+	expect("# groups\n"
+	       "pcomm, THR, CPU, RUNQ, BLKIO, MWAIT, CSW, READ, WRITE, WAITED, FAULT, MIGR\n"
+	       "web, 2, 10ns → 93ns, 0, 0, 0, 0, 20B → ≥20B, 0 → ≥0, 0, 0, 0\n"
+	       "db, 1, 10ns → 20ns, 0, 0, 0, 0, · → 20B, · → 0, 0, 0, 0\n");
+	snapshot_source_reasons(after, SOURCE_IO)[0] = REASON_NOT_PERMITTED;
+	snapshot_source_reasons(before, SOURCE_IO)[1] = REASON_NOT_PERMITTED;
+	diff_fixture_compare(AXIS_PROCESS);
+	expect("# groups\n"
+	       "pcomm, THR, CPU, RUNQ, BLKIO, MWAIT, CSW, ≥READ, ≥WRITE, WAITED, FAULT, MIGR\n"
+	       "web, 2, 10ns → 93ns, 0, 0, 0, 0, 10B → 20B, 0, 0, 0, 0\n"
+	       "db, 1, 10ns → 20ns, 0, 0, 0, 0, ·, ·, 0, 0, 0\n");
 }
 
 /* --- properties --- */
@@ -532,21 +710,20 @@ static void test_blame_of_one(void **state)
 	       "web, web, threads, 100.000ms, 4.00, 20.0%\n"
 	       "web, (wakeup), wakeup, 50.000ms, 1.00, 10.0%\n"
 	       "backup, web, threads, 15.000ms, 0.50, 100.0%\n");
-	request.for_people = true;
 	request.limit = 2;
 	expect("# blame\n"
-	       "web, backup, 350.000ms, 3.00, 70.0%\n"
-	       "web, itself, 100.000ms, 4.00, 20.0%\n"
+	       "web, backup, threads, 350.000ms, 3.00, 70.0%\n"
+	       "web, web, threads, 100.000ms, 4.00, 20.0%\n"
 	       "(2 more)\n");
 	/* patterns of threads, and names that are shown with their cgroup */
 	diff_fixture_compare(AXIS_THREAD);
 	request.limit = 1;
 	expect("# blame\n"
-	       "worker-{N}, tar, 350.000ms, 3.00, 70.0%\n"
+	       "worker-{N}, tar, threads, 350.000ms, 3.00, 70.0%\n"
 	       "(3 more)\n");
 	diff_fixture_compare(AXIS_ALL);
 	expect("# blame\n"
-	       "/a | web | worker-{N}, /a | backup | tar, 350.000ms, 3.00, 70.0%\n"
+	       "/a | web | worker-{N}, /a | backup | tar, threads, 350.000ms, 3.00, 70.0%\n"
 	       "(3 more)\n");
 	/* nobody knows it of processes by their ids; and ktstr has no such table */
 	diff_fixture_compare(AXIS_PID);
@@ -570,20 +747,19 @@ static void test_blame_of_two(void **state)
 	delay_fixture_add(after, fresh, LATENCY_CAUSE_THROTTLED, 0, 20, 1);
 	diff_fixture_compare(AXIS_PROCESS);
 	choose(SECTION_BLAME);
-	request.for_people = true;
 	expect("# blame\n"
-	       "web, backup, 350.000ms → 50.000ms, -300.000ms, 3.00 → 3.00, 70.0% → 25.0%\n"
-	       "fresh, (throttled), 0ns → 10.000ms, +10.000ms, 0.00 → 0.50, - → 100.0%\n"
-	       "web, itself, 100.000ms → 100.000ms, +0ns, 4.00 → 4.00, 20.0% → 50.0%\n"
-	       "web, (wakeup), 50.000ms → 50.000ms, +0ns, 1.00 → 1.00, 10.0% → 25.0%\n"
-	       "backup, web, 15.000ms → 15.000ms, +0ns, 0.50 → 0.50, 100.0% → 100.0%\n");
+	       "web, backup, threads, 350.000ms → 50.000ms, -300.000ms, 3.00 → 3.00, 70.0% → 25.0%\n"
+	       "fresh, (throttled), throttled, 0ns → 10.000ms, +10.000ms, 0.00 → 0.50, - → 100.0%\n"
+	       "web, web, threads, 100.000ms → 100.000ms, +0ns, 4.00 → 4.00, 20.0% → 50.0%\n"
+	       "web, (wakeup), wakeup, 50.000ms → 50.000ms, +0ns, 1.00 → 1.00, 10.0% → 25.0%\n"
+	       "backup, web, threads, 15.000ms → 15.000ms, +0ns, 0.50 → 0.50, 100.0% → 100.0%\n");
 	/* waits that may be of any group make all others lower bounds */
 	delay_fixture_add(after, delay_fixture_other(after), LATENCY_CAUSE_EARLIER, 0, 900, 1);
 	diff_fixture_compare(AXIS_PROCESS);
 	request.limit = 2;
 	expect("# blame\n"
-	       "(other), (earlier), 0ns → 450.000ms, +450.000ms, 0.00 → 0.50, - → 100.0%\n"
-	       "web, backup, 350.000ms → ≥50.000ms, ·, 3.00 → ≥3.00, 70.0% → 25.0%\n"
+	       "(other), (earlier), earlier, 0ns → 450.000ms, +450.000ms, 0.00 → 0.50, - → 100.0%\n"
+	       "web, backup, threads, 350.000ms → ≥50.000ms, ·, 3.00 → ≥3.00, 70.0% → 25.0%\n"
 	       "(4 more)\n");
 	/* of a file without them: older programs measured waits, but not what delayed them */
 	before->latency.delay_count = 0;
@@ -795,7 +971,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TABLES_TEST(test_what_changed_most_comes_first),
-		TABLES_TEST(test_tree),
+		TABLES_TEST(test_lists_of_one_side),
+		TABLES_TEST(test_long_rows_of_one_side),
+		TABLES_TEST(test_sort_keys_of_one_side),
+		TABLES_TEST(test_wide_rows),
+		TABLES_TEST(test_wide_row_of_renamed_cgroup),
+		TABLES_TEST(test_wide_marks),
 		TABLES_TEST(test_blame_of_one),
 		TABLES_TEST(test_blame_of_two),
 		TABLES_TEST(test_latency),
