@@ -12,7 +12,7 @@
 
 #include "base/buffer.h"
 #include "base/file.h"
-#include "base/number.h"
+#include "base/stat_file.h"
 #include "probe/process/link_map.h"
 #include "probe/process/tls.h"
 #include "probe/process/transfer.h"
@@ -21,9 +21,6 @@ enum {
 	STATUS_SIZE_MAX = 64 * 1024, /* of PROCESS/status, whose lists of CPUs can be long */
 	MODULES_MAX = 1 << 20,       /* a DTV index beyond this is not one */
 	COUNTER_SIZE = 8,
-	STAT_BYTES_MAX = 4096,
-	STAT_NAME = 2, /* fields of proc_pid_stat(5) */
-	STAT_FLAGS = 9,
 	/* PF_IO_WORKER and, since Linux 6.4, PF_USER_WORKER of include/linux/sched.h */
 	KERNEL_WORKER = 0x10 | 0x4000,
 };
@@ -314,17 +311,12 @@ bool attachment_has_thread(const struct attachment *attachment, uint32_t tid)
 bool attachment_is_worker(const struct attachment *attachment, uint32_t tid)
 {
 	struct buffer text = {0};
-	const char *field = NULL;
 	uint64_t flags = 0;
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%" PRIu32 "/stat", (int)attachment->tgid, tid);
-	if (file_read(AT_FDCWD, path, &text, STAT_BYTES_MAX) == 0 && text.length != 0)
-		field = strrchr(text.data, ')');
-	for (int number = STAT_NAME; field != NULL && number < STAT_FLAGS; number++)
-		field = strchr(field + 1, ' ');
-	if (field == NULL || !number_parse_u64(field + 1, strcspn(field + 1, " \n"), &flags))
-		flags = 0;
+	if (file_read(AT_FDCWD, path, &text, STAT_FILE_BYTES_MAX) == 0)
+		flags = strtoull(stat_file_field(&text, STAT_FILE_FLAGS), NULL, 10);
 	buffer_release(&text);
 	return (flags & KERNEL_WORKER) != 0;
 }

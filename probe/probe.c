@@ -13,16 +13,13 @@
 #include "base/hash.h"
 #include "base/living_thread.h"
 #include "base/memory.h"
+#include "base/stat_file.h"
 #include "base/statm.h"
 #include "probe/resolver/resolution_cache.h"
 #include "thread_reader.h"
 
 enum {
 	LINK_SIZE = 4096,
-	STAT_SIZE_MAX = 64 * 1024,
-	STAT_NAME = 2, /* fields of PROCESS/stat, proc_pid_stat(5) */
-	STAT_START_CODE = 26,
-	STAT_START_STACK = 28,
 	RECHECK_FIRST = 1,  /* a process that failed is examined again at the next look … */
 	RECHECK_FACTOR = 8, /* … and whenever it was seen so many times as often */
 };
@@ -133,21 +130,14 @@ static void fail_process(struct known_process *process, enum heap_tag tag, const
 	set_text(process, text);
 }
 
-/* Fields 26 and 28 of PROCESS/stat; the name in it may hold anything, so counting begins at the last ')'. */
 static void read_addresses(int process_directory, struct address_space *space)
 {
 	struct buffer text = {0};
-	const char *blank = NULL;
 
-	if (file_read(process_directory, "stat", &text, STAT_SIZE_MAX) == 0 && text.length != 0)
-		blank = strrchr(text.data, ')');
-	for (unsigned int field = STAT_NAME; blank != NULL && field < STAT_START_STACK; field++) {
-		blank = strchr(blank + 1, ' ');
-		if (blank != NULL && field + 1 == STAT_START_CODE)
-			space->start_code = strtoull(blank, NULL, 10);
+	if (file_read(process_directory, "stat", &text, STAT_FILE_BYTES_MAX) == 0) {
+		space->start_code = strtoull(stat_file_field(&text, STAT_FILE_START_CODE), NULL, 10);
+		space->start_stack = strtoull(stat_file_field(&text, STAT_FILE_START_STACK), NULL, 10);
 	}
-	if (blank != NULL)
-		space->start_stack = strtoull(blank, NULL, 10);
 	buffer_release(&text);
 }
 

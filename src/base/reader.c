@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include "memory.h"
 #include "message.h"
 #include "rights.h"
+#include "stat_file.h"
 #include "supervisor.h"
 
 /*
@@ -39,7 +39,6 @@ enum {
 	ANSWER_USUAL = 32 * 1024, /* bytes that are taken along with the outcome */
 	HANGING_MAX = 16,         /* processes; with so many, no calls are made */
 	IDLE_MS = 60 * 1000,      /* a process that nobody needed for so long ends */
-	STAT_BYTES_MAX = 4096,    /* of a stat file in /proc */
 };
 
 /* A call, followed by its argument. The descriptor of a directory comes along. */
@@ -373,14 +372,12 @@ static uint64_t patience(const struct reader *reader, uint64_t now_ns)
 static bool is_runnable(pid_t pid)
 {
 	struct buffer text = {0};
-	const char *end = NULL;
-	bool result;
 	char path[32];
+	bool result;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	if (file_read(AT_FDCWD, path, &text, STAT_BYTES_MAX) == 0)
-		end = strrchr(text.data, ')');
-	result = end != NULL && strncmp(end, ") R", 3) == 0;
+	result = file_read(AT_FDCWD, path, &text, STAT_FILE_BYTES_MAX) == 0 &&
+		 *stat_file_field(&text, STAT_FILE_STATE) == 'R';
 	buffer_release(&text);
 	return result;
 }

@@ -21,6 +21,7 @@
 #include "base/number.h"
 #include "base/order.h"
 #include "base/reader.h"
+#include "base/stat_file.h"
 #include "base/unicode.h"
 #include "capture/host/feature.h"
 #include "capture/procfs/text_scan.h"
@@ -38,9 +39,6 @@
 #define SLICE_NS (10 * NS_PER_MS)
 
 enum {
-	STAT_BYTES_MAX = 4096,
-	STAT_NAME = 2, /* field numbers of proc_pid_stat(5) */
-	STAT_START_TIME = 22,
 	COMMAND_APPEND_FAILED = 3,
 	SCHEMA_VERSION = 3, /* of the JSON */
 };
@@ -337,20 +335,17 @@ static int list_threads(int directory, struct probe_snapshot *snapshot)
 static char *read_stat(int directory, struct probe_thread *thread, char *ret_state)
 {
 	struct buffer text = {0};
-	const char *name, *name_end = NULL, *field;
+	const char *name = NULL, *name_end = NULL, *start;
 	char path[40], *copy = NULL;
 
 	snprintf(path, sizeof(path), "task/%" PRIu32 "/stat", thread->tid);
-	/* a name may hold brackets, blanks and newlines: the last bracket of the file ends it */
-	if (file_read(directory, path, &text, STAT_BYTES_MAX) == 0 && text.length != 0)
-		name_end = strrchr(text.data, ')');
-	field = name_end;
-	*ret_state = name_end != NULL && name_end[1] == ' ' ? name_end[2] : '\0';
-	for (int number = STAT_NAME; field != NULL && number < STAT_START_TIME; number++)
-		field = strchr(field + 1, ' ');
-	name = field != NULL ? strchr(text.data, '(') : NULL;
-	if (name != NULL && name < name_end &&
-	    number_parse_u64(field + 1, strcspn(field + 1, " \n"), &thread->start_time))
+	if (file_read(directory, path, &text, STAT_FILE_BYTES_MAX) == 0)
+		name = strchr(text.data, '(');
+	if (name != NULL)
+		name_end = strrchr(name, ')');
+	start = stat_file_field(&text, STAT_FILE_START_TIME);
+	*ret_state = *stat_file_field(&text, STAT_FILE_STATE);
+	if (name_end != NULL && number_parse_u64(start, strcspn(start, " "), &thread->start_time))
 		copy = memory_duplicate_bytes(name + 1, (size_t)(name_end - name - 1));
 	buffer_release(&text);
 	return copy;

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/queue.h"
+#include "base/stat_file.h"
 #include "base/worker.h"
 #include "cmd/line/capture_loop.h"
 #include "cmd/line/command.h"
@@ -27,15 +28,6 @@
 #define USER_PATIENCE_NS (500 * NS_PER_MS)
 /* Besides three intervals: without a round for so long, the last one is too old to be shown. */
 #define STALE_NS (10 * NS_PER_S)
-
-enum {
-	STAT_LIMIT = 4096,
-	/* fields of stat behind the name in parentheses, where state is field 3 (proc_pid_stat(5)) */
-	FIELD_STATE = 3,
-	FIELD_START = 22,
-	FIELD_VIRTUAL = 23,
-	FIELD_RESIDENT = 24,
-};
 
 /* The groups as written last in a format. */
 struct written {
@@ -245,16 +237,9 @@ static uint64_t stale_after_ns(const struct exporter *exporter)
 	return 3 * exporter->options.interval_ns + STALE_NS;
 }
 
-/* The number in a field; `text` begins at that of the state. */
-static uint64_t field(const char *text, int number)
+static uint64_t read_field(const struct buffer *stat, int number)
 {
-	for (int i = FIELD_STATE; i < number; i++) {
-		text = strchr(text, ' ');
-		if (text == NULL)
-			return 0;
-		text++;
-	}
-	return strtoull(text, NULL, 10);
+	return strtoull(stat_file_field(stat, number), NULL, 10);
 }
 
 static uint64_t count_descriptors(void)
@@ -276,19 +261,17 @@ static void read_own_process(struct export_health *health)
 {
 	struct buffer stat = {0};
 	struct rlimit limit;
-	const char *end;
 	uint64_t start_ns, boot_unix_ns;
 
-	health->has_process = file_read(AT_FDCWD, "/proc/self/stat", &stat, STAT_LIMIT) == 0;
-	end = health->has_process ? strrchr(stat.data, ')') : NULL;
-	health->has_process = end != NULL && getrlimit(RLIMIT_NOFILE, &limit) == 0;
+	health->has_process = file_read(AT_FDCWD, "/proc/self/stat", &stat, STAT_FILE_BYTES_MAX) == 0 &&
+			      getrlimit(RLIMIT_NOFILE, &limit) == 0;
 	if (health->has_process) {
-		end += 2;
-		start_ns = field(end, FIELD_START) * NS_PER_TICK;
+		start_ns = read_field(&stat, STAT_FILE_START_TIME) * NS_PER_TICK;
 		boot_unix_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
 		health->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-		health->virtual_bytes = field(end, FIELD_VIRTUAL);
-		health->resident_bytes = field(end, FIELD_RESIDENT) * (uint64_t)sysconf(_SC_PAGESIZE);
+		health->virtual_bytes = read_field(&stat, STAT_FILE_VIRTUAL);
+		health->resident_bytes = read_field(&stat, STAT_FILE_RESIDENT) *
+					 (uint64_t)sysconf(_SC_PAGESIZE);
 		health->start_unix_ns = boot_unix_ns + start_ns;
 		health->open_fds = count_descriptors();
 		health->max_fds = limit.rlim_cur;
