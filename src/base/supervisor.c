@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "supervisor.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -11,10 +13,11 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "child_internal.h"
+#include "file.h"
 #include "memory.h"
 #include "message.h"
 
@@ -40,17 +43,90 @@ _Static_assert((int)SUPERVISOR_DESCRIPTORS_MAX <= (int)MESSAGE_DESCRIPTORS_MAX, 
 /* The program's side. */
 static struct {
 	pthread_mutex_t lock; /* for `control` */
-	struct child child;
-	int control; /* valid while it is started */
+	pid_t pid;            /* 0: there is none, or it was collected */
+	int control;          /* valid while it is started */
 	bool is_started;
 	struct roster *roster;
 } program = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* --- a forked process --- */
+
+/* Closes all descriptors from `first` on, as closefrom(3), which glibc has from 2.34 on. Returns 0 or a
+ * negative errno. */
+static int close_from(int first)
+{
+	const struct dirent *entry;
+	DIR *directory;
+
+	/* glibc names the calls that it knew, the kernel its own */
+	if (syscall(__NR_close_range, first, ~0U, 0) == 0)
+		return 0;
+	/* before Linux 5.9 */
+	directory = file_open_directory(AT_FDCWD, "/proc/self/fd");
+	if (directory == NULL)
+		return -errno;
+	while ((entry = readdir(directory)) != NULL) {
+		const int number = (int)strtol(entry->d_name, NULL, 10);
+
+		if (number >= first && number != dirfd(directory))
+			close(number);
+	}
+	closedir(directory);
+	return 0;
+}
+
+/* Leaves this process those descriptors. Returns 0 or a negative errno. */
+static int keep_descriptors(int *kept, size_t count)
+{
+	const int first = STDERR_FILENO + 1, end = first + (int)count;
+	int null, result;
+
+	/* first to numbers above those that they get, so that none is overwritten */
+	for (size_t i = 0; i < count; i++) {
+		kept[i] = fcntl(kept[i], F_DUPFD_CLOEXEC, end);
+		if (kept[i] < 0)
+			return -errno;
+	}
+	for (size_t i = 0; i < count; i++) {
+		kept[i] = dup3(kept[i], first + (int)i, O_CLOEXEC);
+		if (kept[i] < 0)
+			return -errno;
+	}
+	result = close_from(end);
+	if (result < 0)
+		return result;
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	/* a chroot without /dev: 0, 1 and 2 must be in use all the same, by anything that goes nowhere */
+	if (null < 0)
+		null = memfd_create("null", MFD_CLOEXEC);
+	for (int i = STDIN_FILENO; i < first; i++) {
+		if (dup2(null, i) < 0)
+			return -errno;
+	}
+	if (null >= end)
+		close(null);
+	return 0;
+}
+
+/*
+ * Comes first in a forked process. The kernel ends the process when its parent ends, and this function does
+ * so where the parent is not `parent` any more. Every descriptor is closed but the `count` in `kept`, which
+ * become 3, 4 and so on, as `kept` then says: nobody who reads what the program writes has to wait for a
+ * process that hangs. /dev/null stands on 0, 1 and 2, so that nothing that is printed gets into those. Ends
+ * the process where any of this fails.
+ */
+static void isolate(pid_t parent, int *kept, size_t count)
+{
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() != parent ||
+	    keep_descriptors(kept, count) < 0)
+		_exit(EXIT_FAILURE);
+}
 
 /* --- the supervisor --- */
 
 /* A process that was forked. */
 struct process {
-	struct child child;
+	pid_t pid;
 	supervisor_work *work;
 	int socket; /* the end that the process has too: tells when the program has given it up */
 	enum supervisor_report report;
@@ -73,7 +149,6 @@ static void ignore_terminal(void)
 	setsid();
 	for (size_t i = 0; i < ARRAY_COUNT(ignored); i++)
 		signal(ignored[i], SIG_IGN);
-	signal(SIGCHLD, SIG_DFL);
 }
 
 /* Says how an order ended, unless nobody listens any more. */
@@ -116,7 +191,7 @@ _Noreturn static void become_process(struct supervisor *supervisor, pid_t parent
 {
 	sigset_t none;
 
-	child_isolate(parent, descriptors, order->descriptor_count);
+	isolate(parent, descriptors, order->descriptor_count);
 	munmap(supervisor->roster, sizeof(*supervisor->roster));
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
@@ -137,7 +212,7 @@ static int fork_process(struct supervisor *supervisor, const struct order_messag
 	if (pid == 0)
 		become_process(supervisor, self, order, descriptors);
 	supervisor->processes[supervisor->count] = (struct process){
-		.child = child_adopt(pid),
+		.pid = pid,
 		.work = order->work,
 		.socket = descriptors[0],
 		.report = (enum supervisor_report)order->report,
@@ -185,9 +260,9 @@ static void reap(struct supervisor *supervisor)
 {
 	for (size_t i = supervisor->count; i-- > 0;) {
 		struct process *process = &supervisor->processes[i];
-		int status;
+		int status = 0;
 
-		if (!child_reap(&process->child, &status))
+		if (waitpid(process->pid, &status, WNOHANG) == 0)
 			continue;
 		if (process->report == SUPERVISOR_SAYS_END && !process->killed)
 			say_ended(process->socket, 0, status);
@@ -217,7 +292,7 @@ static void wait_for_events(struct supervisor *supervisor)
 	for (size_t i = 0; i < supervisor->count; i++) {
 		if (polls[FIXED_POLLS + i].revents == 0)
 			continue;
-		child_kill(&supervisor->processes[i].child);
+		kill(supervisor->processes[i].pid, SIGKILL);
 		supervisor->processes[i].killed = true;
 	}
 	/* one signal may stand for several children */
@@ -235,7 +310,7 @@ _Noreturn static void run(int control, pid_t parent, struct roster *roster)
 	sigset_t child_signal;
 
 	ignore_terminal();
-	child_isolate(parent, &control, 1);
+	isolate(parent, &control, 1);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	sigemptyset(&child_signal);
 	sigaddset(&child_signal, SIGCHLD);
@@ -251,6 +326,13 @@ _Noreturn static void run(int control, pid_t parent, struct roster *roster)
 
 /* --- the program --- */
 
+/* Collects the supervisor if it has ended. */
+static void collect_supervisor(void)
+{
+	if (program.pid != 0 && waitpid(program.pid, NULL, WNOHANG) == program.pid)
+		program.pid = 0;
+}
+
 int supervisor_start(struct error *error)
 {
 	const pid_t self = getpid();
@@ -260,6 +342,8 @@ int supervisor_start(struct error *error)
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
 		return error_set(error, -errno, "cannot create a socket: %s", strerror(errno));
+	/* where it is ignored, the kernel collects children, and their numbers become those of others */
+	signal(SIGCHLD, SIG_DFL);
 	roster = mmap(NULL, sizeof(*roster), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid = roster != MAP_FAILED ? fork() : -1;
 	if (pid == 0)
@@ -272,7 +356,7 @@ int supervisor_start(struct error *error)
 			munmap(roster, sizeof(*roster));
 		return error_set(error, result, "cannot fork: %s", strerror(-result));
 	}
-	program.child = child_adopt(pid);
+	program.pid = pid;
 	program.control = sockets[0];
 	program.roster = roster;
 	program.is_started = true;
@@ -286,7 +370,12 @@ void supervisor_stop(void)
 		program.is_started = false;
 		close(program.control);
 		/* what it has forked goes with it: PR_SET_PDEATHSIG */
-		child_end(&program.child);
+		if (program.pid != 0) {
+			kill(program.pid, SIGKILL);
+			while (waitpid(program.pid, NULL, 0) < 0 && errno == EINTR)
+				;
+			program.pid = 0;
+		}
 		munmap(program.roster, sizeof(*program.roster));
 		program.roster = NULL;
 	}
@@ -311,11 +400,11 @@ bool supervisor_owns(pid_t pid)
 	if (program.is_started) {
 		const size_t count = __atomic_load_n(&program.roster->count, __ATOMIC_RELAXED);
 
-		owns = pid == program.child.pid;
+		owns = pid == program.pid;
 		/* a round that meets it collects it: somebody may have killed it, and no order comes for long
 		 */
 		if (owns)
-			(void)child_reap(&program.child, NULL);
+			collect_supervisor();
 		for (size_t i = 0; !owns && i < count; i++)
 			owns = __atomic_load_n(&program.roster->pids[i], __ATOMIC_RELAXED) == pid;
 	}
@@ -347,7 +436,7 @@ int supervisor_fork(const struct supervisor_order *order)
 	if (program.is_started) {
 		result = message_send(program.control, &message, MSG_DONTWAIT);
 		if (result < 0)
-			(void)child_reap(&program.child, NULL); /* in case somebody killed it */
+			collect_supervisor(); /* in case somebody killed it */
 	}
 	pthread_mutex_unlock(&program.lock);
 	return result;

@@ -21,8 +21,8 @@
  */
 
 /*
- * Forks the supervisor; its caller has one thread. A program has one. Returns 0 or a negative errno with a
- * sentence.
+ * Forks the supervisor; its caller has one thread. A program has one. Gives SIGCHLD its default action.
+ * Returns 0 or a negative errno with a sentence.
  */
 int supervisor_start(struct error *error);
 

@@ -2,10 +2,15 @@
 /* Calls in another process: those that come back, those that hang, and who is asked about afterwards. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +28,7 @@ enum {
 	GENEROUS_SECONDS = 30,
 	SOMEBODY = 4711,
 	ANOTHER = 4712,
+	DESCRIPTORS_MAX = 1000,
 };
 
 #define ONCE_NS (50 * NS_PER_MS)
@@ -267,6 +273,61 @@ static void test_once(void **state)
 	expect_fall();
 }
 
+/* Answers with the number of descriptors beside 0, 1 and 2. */
+static int work_descriptors(int directory, const void *argument, size_t size, struct buffer *text)
+{
+	int count = 0;
+
+	(void)directory;
+	(void)argument;
+	(void)size;
+	for (int i = STDERR_FILENO + 1; i < DESCRIPTORS_MAX; i++)
+		count += fcntl(i, F_GETFD) >= 0;
+	buffer_append_u64(text, (uint64_t)count);
+	return 0;
+}
+
+/* This process is from now on one of a kernel without close_range(2). */
+static bool forget_close_range(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_close_range, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = {.len = sizeof(filter) / sizeof(filter[0]), .filter = filter};
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+static void test_descriptors(void **state)
+{
+	int opened[200], status;
+	pid_t child;
+
+	for (size_t i = 0; i < sizeof(opened) / sizeof(opened[0]); i++) {
+		opened[i] = dup(STDERR_FILENO);
+		assert_true(opened[i] >= 0);
+	}
+	for (int is_old = 0; is_old < 2; is_old++) {
+		child = fork();
+		assert_true(child >= 0);
+		if (child == 0) {
+			if ((is_old && !forget_close_range()) || start(state) < 0)
+				_exit(2);
+			/* only its socket is left */
+			_exit(reader_call(reader, SOMEBODY, work_descriptors, -1, NULL, 0, &answer) != 0 ||
+			      strcmp(answer.data, "1") != 0);
+		}
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_int_equal(status, 0);
+	}
+	for (size_t i = 0; i < sizeof(opened) / sizeof(opened[0]); i++)
+		close(opened[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -276,6 +337,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_many, start, stop),
 		cmocka_unit_test_setup_teardown(test_killed, start, stop),
 		cmocka_unit_test_setup_teardown(test_once, start, stop),
+		cmocka_unit_test(test_descriptors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
