@@ -8,7 +8,7 @@
 #include "store/ctprof.h"
 
 enum {
-	CHUNK_ROWS = 4096, /* bounds the memory of a long report; text needs whole tables for its widths */
+	CHUNK_ROWS = 256, /* a long report takes little memory so; text needs whole tables for its widths */
 };
 
 /* "text (default), tsv or csv; without --limit, text has at most 500 rows per section and html 5000" */
