@@ -167,12 +167,13 @@ static const struct screen_marks report_marks = {
 
 static void set_text(struct cell *cell, struct arena *arena)
 {
+	struct cell plain = *cell;
 	struct buffer text = {0};
 
-	screen_format_cell(&text, cell, &report_marks);
+	/* a report puts the mark of a bound before the text */
+	plain.partial = false;
+	screen_format_cell(&text, &plain, &report_marks);
 	cell->text = arena_duplicate(arena, text.data, text.length);
-	/* the mark of a bound is in the text */
-	cell->form = cell->partial && cell->sides == NULL ? CELL_FORM_TEXT : cell->form;
 	buffer_release(&text);
 }
 
