@@ -110,6 +110,8 @@ struct cell tables_cell_both(struct tables_build *build, const struct cell sides
 	struct arena *arena = &build->table->arena;
 	struct cell cell = {.state = CELL_VALUE, .unit = sides[DIFF_BEFORE].unit, .sort = NAN};
 
+	if (cell.unit == UNIT_NONE)
+		cell.unit = sides[DIFF_AFTER].unit;
 	cell.sides = memcpy(arena_allocate(arena, DIFF_SIDE_COUNT * sizeof(*sides)), sides,
 			    DIFF_SIDE_COUNT * sizeof(*sides));
 	for (size_t side = DIFF_SIDE_COUNT; side-- > 0;) {

@@ -204,7 +204,8 @@ static uint32_t summed_threads(const struct tables_build *build, const struct di
 {
 	const struct diff_match_count *counts = find_counts(build, pair);
 
-	if (!build->diff->options.by_threads || counts == NULL)
+	/* a group that went is compared with nothing, thread by thread or not */
+	if (!build->diff->options.by_threads || counts == NULL || pair->kind == DIFF_PAIR_ONLY_BEFORE)
 		return pair->threads[side];
 	return side == DIFF_BEFORE ? counts->same : counts->same + counts->came - counts->unknown;
 }
