@@ -27,4 +27,16 @@ struct snapshot *pair_snapshot(uint64_t seconds, const struct pair_thread *threa
 /* The same, not yet finished, to be changed: end with snapshot_finish(). */
 struct snapshot *pair_snapshot_open(uint64_t seconds, const struct pair_thread *threads, size_t count);
 
+/* A capture with the window since an earlier one of the same threads, in the same order. */
+struct snapshot *pair_window(uint64_t from_s, const struct pair_thread *from, uint64_t to_s,
+			     const struct pair_thread *to, size_t count);
+
+/* Adds what a process of some cgroup did that ended within the window. */
+void pair_window_add_ended(struct snapshot *snapshot, const char *cgroup, const char *name,
+			   uint64_t run_time_ns);
+
+/* Adds parts of a second, and for each thread how many ms it ran in each of them. */
+void pair_window_add_parts(struct snapshot *snapshot, const struct pair_thread *threads, size_t count,
+			   const uint64_t *run_ms, size_t part_count);
+
 #endif

@@ -16,44 +16,9 @@
 #define S  NS_PER_S
 #define MS NS_PER_MS
 
-/* A capture with the window since an earlier one of the same threads, in the same order. */
-static struct snapshot *window_of(uint64_t from_s, const struct pair_thread *from, uint64_t to_s,
-				  const struct pair_thread *to, size_t count)
-{
-	struct snapshot *now = pair_snapshot(to_s, to, count);
-	struct snapshot_window *window = memory_allocate_zero(1, sizeof(*window));
-
-	window->from = pair_snapshot(from_s, from, count);
-	window->from_of = memory_allocate(count * sizeof(*window->from_of));
-	window->thread_count = count;
-	for (uint32_t i = 0; i < count; i++)
-		window->from_of[i] = i;
-	now->window = window;
-	return now;
-}
-
-/* Adds what a process of some cgroup did that ended within the window. */
-static void add_ended_in(struct snapshot *snapshot, const char *cgroup, const char *name,
-			 uint64_t run_time_ns)
-{
-	struct ended *ended = &snapshot->window->ended;
-	struct triple names;
-
-	if (ended->names == NULL)
-		ended->names = snapshot_create();
-	names.cgroup = string_pool_intern(&ended->names->strings, cgroup, strlen(cgroup));
-	names.pcomm = names.comm = string_pool_intern(&ended->names->strings, name, strlen(name));
-	snapshot_intern_triple(ended->names, names);
-	*MEMORY_APPEND(ended->records, ended->count,
-		       ended->capacity) = (struct ended_record){.threads = 1, .processes = 1, .born = 1};
-	ended->records[ended->count - 1].states[METRIC_RUN_TIME_NS] = ENDED_COUNTED;
-	ended->records[ended->count - 1].amounts[METRIC_RUN_TIME_NS] = run_time_ns;
-	ended->threads++;
-}
-
 static void add_ended(struct snapshot *snapshot, const char *name, uint64_t run_time_ns)
 {
-	add_ended_in(snapshot, "/", name, run_time_ns);
+	pair_window_add_ended(snapshot, "/", name, run_time_ns);
 }
 
 static void compare(const struct diff_match *match)
@@ -91,7 +56,8 @@ static void test_rates(void **state)
 
 	(void)state;
 	/* over 10 s, and over 5 s */
-	diff_fixture_replace(window_of(1000, begin, 1010, first, 2), window_of(1010, first, 1015, second, 2));
+	diff_fixture_replace(pair_window(1000, begin, 1010, first, 2),
+			     pair_window(1010, first, 1015, second, 2));
 	compare(NULL);
 	expect_rates("old", METRIC_RUN_TIME_NS, 100e6, 100e6);
 	expect_rates("new", METRIC_RUN_TIME_NS, 100e6, 200e6);
@@ -107,8 +73,8 @@ static void test_ended(void **state)
 	const struct diff_pair *pair;
 
 	(void)state;
-	diff_fixture_replace(window_of(1000, threads, 1010, threads, 1),
-			     window_of(1010, threads, 1020, threads, 1));
+	diff_fixture_replace(pair_window(1000, threads, 1010, threads, 1),
+			     pair_window(1010, threads, 1020, threads, 1));
 	add_ended(before, "web", 1 * S);
 	add_ended(after, "web", 3 * S);
 	add_ended(after, "cc1", 5 * S);
@@ -133,8 +99,8 @@ static void test_renamed(void **state)
 	struct diff_match *match;
 
 	(void)state;
-	diff_fixture_replace(window_of(1000, as_before, 1010, as_before, 1),
-			     window_of(1010, as_after, 1020, as_after, 1));
+	diff_fixture_replace(pair_window(1000, as_before, 1010, as_before, 1),
+			     pair_window(1010, as_after, 1020, as_after, 1));
 	match = diff_match_create(before, after, NULL);
 	assert_non_null(match);
 	compare(match);
@@ -163,9 +129,10 @@ static void test_renamed_cgroup(void **state)
 		new[i] = (struct pair_thread){"/new", types[i], types[i], 30 + i, 30 + i,
 					      5,      S,        0,        0,      REASON_READ};
 	}
-	diff_fixture_replace(window_of(1000, old, 1010, old, TYPES), window_of(1010, new, 1020, new, TYPES));
-	add_ended_in(after, "/old", "aa", 2 * S);
-	add_ended_in(before, "/new", "bb", 1 * S);
+	diff_fixture_replace(pair_window(1000, old, 1010, old, TYPES),
+			     pair_window(1010, new, 1020, new, TYPES));
+	pair_window_add_ended(after, "/old", "aa", 2 * S);
+	pair_window_add_ended(before, "/new", "bb", 1 * S);
 	diff = diff_create(before, after, &options);
 	pair = diff_fixture_pair(diff, "[fudged: old] /old | aa | aa");
 	assert_int_equal(pair->candidates, 1);
@@ -193,7 +160,6 @@ static struct snapshot *pool_window(uint64_t from_s, const uint64_t run_ms[POOLS
 {
 	struct pair_thread begin[POOLS], end[POOLS];
 	struct snapshot *now;
-	struct window_parts *parts;
 
 	for (uint32_t i = 0; i < POOLS; i++) {
 		begin[i] = end[i] = (struct pair_thread){
@@ -204,28 +170,8 @@ static struct snapshot *pool_window(uint64_t from_s, const uint64_t run_ms[POOLS
 	/* as long as it ran, in the later window */
 	if (from_s > 1000)
 		end[0].wait_time_ns = end[0].run_time_ns - begin[0].run_time_ns;
-	now = window_of(from_s, begin, from_s + PARTS, end, POOLS);
-	parts = &now->window->parts;
-	parts->names = snapshot_create();
-	for (uint32_t i = 0; i < POOLS; i++) {
-		const uint32_t name = string_pool_intern(&parts->names->strings, pool_names[i],
-							 strlen(pool_names[i])),
-			       cgroup = string_pool_intern(&parts->names->strings, "/", 1);
-
-		snapshot_intern_triple(parts->names, (struct triple){name, name, cgroup});
-	}
-	for (int k = 0; k < PARTS; k++) {
-		struct window_part *part = MEMORY_APPEND(parts->items, parts->count, parts->capacity);
-
-		*part = (struct window_part){
-			.length_ns = S, .count = POOLS, .metrics = {METRIC_RUN_TIME_NS}, .metric_count = 1};
-		part->names = memory_allocate(POOLS * sizeof(*part->names));
-		part->amounts = memory_allocate(POOLS * sizeof(*part->amounts));
-		for (uint32_t i = 0; i < POOLS; i++) {
-			part->names[i] = i;
-			part->amounts[i] = run_ms[i][k] * MS;
-		}
-	}
+	now = pair_window(from_s, begin, from_s + PARTS, end, POOLS);
+	pair_window_add_parts(now, end, POOLS, *run_ms, PARTS);
 	return now;
 }
 
@@ -463,11 +409,11 @@ static void test_comparability(void **state)
 
 	(void)state;
 	/* two windows that end at the same time */
-	diff_fixture_replace(window_of(1000, threads, 1020, threads, 1),
-			     window_of(1010, threads, 1020, threads, 1));
+	diff_fixture_replace(pair_window(1000, threads, 1020, threads, 1),
+			     pair_window(1010, threads, 1020, threads, 1));
 	assert_false(is_said("same-capture", COMPARABILITY_WARNING));
-	diff_fixture_replace(window_of(1010, threads, 1020, threads, 1),
-			     window_of(1010, threads, 1020, threads, 1));
+	diff_fixture_replace(pair_window(1010, threads, 1020, threads, 1),
+			     pair_window(1010, threads, 1020, threads, 1));
 	assert_true(is_said("same-capture", COMPARABILITY_WARNING));
 	after->provenance.boot_id = "another";
 	assert_true(is_said("other-boot", COMPARABILITY_NOTE));

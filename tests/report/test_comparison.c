@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Reports of comparisons in every format, compared with files in golden/: two real captures written by
- * another program, and two made ones of one boot with everything that ctop adds. */
+ * another program, two made ones of one boot with everything that ctop adds, and two windows. */
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,13 +17,13 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* A comparison to be drawn in every format. */
+/* A comparison to be drawn in every format, or as text alone. */
 struct drawing {
 	const char *golden; /* its name without the ending */
 	struct snapshot *snapshots[DIFF_SIDE_COUNT];
 	enum axis axis;
 	struct tables_request request;
-	bool by_thread;
+	bool by_thread, rates, as_text;
 	const char *const *rules;
 	size_t rule_count;
 };
@@ -43,9 +43,13 @@ static void compare_format(const struct drawing *drawing, enum report_format for
 		.out = &out,
 		.snapshot = drawing->snapshots[DIFF_AFTER],
 		.before = drawing->snapshots[DIFF_BEFORE],
+		.own_words = drawing->request.like_screen,
 	};
 	char name[64];
 
+	/* as `ctop diff` does */
+	if (drawing->request.like_screen && !report_format_is_for_people(format))
+		request.is_long = request.all = true;
 	report_begin(&report, subject);
 	tables_make(diff, &request, draw, &report);
 	report_end(&report);
@@ -70,7 +74,7 @@ static void judge(const struct drawing *drawing, const struct diff *diff, struct
 
 static void compare_all_formats(struct drawing *drawing)
 {
-	struct diff_options options = {.grouping = {.axis = drawing->axis}};
+	struct diff_options options = {.grouping = {.axis = drawing->axis}, .rates = drawing->rates};
 	struct comparability *comparability = comparability_create(drawing->snapshots[DIFF_BEFORE],
 								   drawing->snapshots[DIFF_AFTER]);
 	struct diff_rule_outcomes outcomes = {0};
@@ -86,7 +90,9 @@ static void compare_all_formats(struct drawing *drawing)
 	}
 	diff = diff_create(drawing->snapshots[DIFF_BEFORE], drawing->snapshots[DIFF_AFTER], &options);
 	judge(drawing, diff, &outcomes);
-	for (enum report_format format = 0; format < REPORT_FORMAT_COUNT; format++)
+	for (enum report_format format = 0; format < REPORT_FORMAT_COUNT; format++) {
+		if (drawing->as_text && format != REPORT_FORMAT_TEXT)
+			continue;
 		compare_format(drawing, format, diff,
 			       &(struct report_subject){
 				       .command = "diff",
@@ -97,6 +103,7 @@ static void compare_all_formats(struct drawing *drawing)
 				       .rules = outcomes.items,
 				       .rule_count = outcomes.count,
 			       });
+	}
 	diff_rule_outcomes_release(&outcomes);
 	comparability_release(comparability);
 	diff_release(diff);
@@ -175,6 +182,8 @@ static void test_made(void **state)
 				.derived = {[DERIVED_CPU_EFFICIENCY] = true},
 				.display = TABLES_DISPLAY_FULL,
 				.per = {true, true},
+				.like_screen = true,
+				.is_long = true,
 			},
 		.by_thread = true,
 		.rules = rules,
@@ -191,11 +200,109 @@ static void test_made(void **state)
 	compare_all_formats(&drawing);
 }
 
+enum {
+	PARTS = 12, /* of a second each */
+	WINDOW_THREADS = 6,
+};
+
+/* How many ms a thread ran in each part: about the same, `spread` off by turns. */
+static void fill_parts(uint64_t parts[PARTS], uint64_t run_ms, uint64_t spread)
+{
+	for (size_t i = 0; i < PARTS; i++)
+		parts[i] = run_ms + (i % 3) * spread;
+}
+
+/* A window in which threads ran so long in each part. */
+static struct snapshot *make_window(uint64_t from_s, const struct pair_thread threads[WINDOW_THREADS],
+				    const uint64_t run_ms[WINDOW_THREADS],
+				    const uint64_t read_bytes[WINDOW_THREADS])
+{
+	uint64_t parts[WINDOW_THREADS][PARTS];
+	struct pair_thread end[WINDOW_THREADS];
+	struct snapshot *now;
+
+	for (size_t i = 0; i < WINDOW_THREADS; i++) {
+		fill_parts(parts[i], run_ms[i], 1 + run_ms[i] / 50);
+		end[i] = threads[i];
+		for (size_t k = 0; k < PARTS; k++)
+			end[i].run_time_ns += parts[i][k] * 1000000;
+		end[i].read_bytes += read_bytes[i];
+	}
+	now = pair_window(from_s, threads, from_s + PARTS, end, WINDOW_THREADS);
+	pair_window_add_parts(now, end, WINDOW_THREADS, *parts, PARTS);
+	return now;
+}
+
+/*
+ * Two windows: `steady` goes on as before, `slower` runs twice as long, `reader` reads more, of which the
+ * parts know nothing, and `<i>|` is unreadable; `gone` and `ended` are in the first window only, `fresh` and
+ * `brief` in the second. What `ended` and `brief` ran is below the floor.
+ */
+static void compare_windows(const char *golden, bool is_long)
+{
+	static const struct pair_thread first[WINDOW_THREADS] = {
+		{"/", "steady", "steady", 10, 10, EARLY, 900000000, 0, 0, REASON_READ},
+		{"/", "slower", "slower", 11, 11, EARLY, 900000000, 0, 0, REASON_READ},
+		{"/", "reader", "reader", 12, 12, EARLY, 900000000, 0, 0, REASON_READ},
+		{"/", "<i>|", "<i>|", 13, 13, EARLY, 900000000, 0, 0, REASON_NOT_PERMITTED},
+		{"/", "gone", "gone", 14, 14, EARLY, 900000000, 0, 0, REASON_READ},
+		{"/", "gone", "gone", 15, 15, EARLY, 900000000, 0, 0, REASON_READ},
+	};
+	static const struct pair_thread second[WINDOW_THREADS] = {
+		{"/", "steady", "steady", 10, 10, EARLY, 900000000, 0, 0, REASON_READ},
+		{"/", "slower", "slower", 11, 11, EARLY, 900000000, 0, 0, REASON_READ},
+		{"/", "reader", "reader", 12, 12, EARLY, 900000000, 0, 0, REASON_READ},
+		{"/", "<i>|", "<i>|", 13, 13, EARLY, 900000000, 0, 0, REASON_NOT_PERMITTED},
+		{"/", "fresh", "fresh", 16, 16, SINCE, 0, 0, 0, REASON_READ},
+		{"/", "brief", "brief", 17, 17, SINCE, 0, 0, 0, REASON_READ},
+	};
+	struct drawing drawing = {
+		.golden = golden,
+		.snapshots = {make_window(PAIR_BEFORE_S, first, (const uint64_t[]){100, 200, 50, 20, 300, 30},
+					  (const uint64_t[]){0, 0, 1 << 20, 0, 0, 4096}),
+			      make_window(PAIR_BEFORE_S + PARTS, second,
+					  (const uint64_t[]){101, 400, 51, 20, 250, 1},
+					  (const uint64_t[]){0, 0, 12 << 20, 0, 4096, 0})},
+		.axis = AXIS_PROCESS,
+		.request =
+			{
+				.sections = {[SECTION_PRIMARY] = true, [SECTION_DERIVED] = true},
+				.metrics = {[METRIC_RUN_TIME_NS] = true,
+					    [METRIC_READ_BYTES] = true,
+					    [METRIC_POLICY] = true},
+				.derived = {[DERIVED_CPU_EFFICIENCY] = true},
+				.display = TABLES_DISPLAY_FULL,
+				.like_screen = true,
+				.is_long = is_long,
+			},
+		.rates = true,
+		.as_text = is_long,
+	};
+
+	pair_window_add_ended(drawing.snapshots[DIFF_BEFORE], "/", "ended", 1000000);
+	compare_all_formats(&drawing);
+}
+
+static void test_windows(void **state)
+{
+	(void)state;
+	compare_windows("windows", false);
+}
+
+/* A row for each metric for people, who get those whose change is not real as a number of them. */
+static void test_long_windows(void **state)
+{
+	(void)state;
+	compare_windows("windows-long", true);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_real),
 		cmocka_unit_test(test_made),
+		cmocka_unit_test(test_windows),
+		cmocka_unit_test(test_long_windows),
 	};
 
 	if (setlocale(LC_CTYPE, "C.UTF-8") == NULL) {
