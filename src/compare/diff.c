@@ -151,7 +151,7 @@ static void group_names(struct diff *diff)
 			names[count++] = diff->snapshots[side]->window->parts.names;
 	}
 	diff->grouping = grouping_create(&diff->options.grouping, names, count, diff->patterns);
-	diff->options.grouping.reference = grouping_is_reference(diff->grouping);
+	diff->options.grouping.rules = grouping_rules(diff->grouping);
 }
 
 /* Marks the groups of ended threads, which are those of their names. */
@@ -456,7 +456,8 @@ struct diff *diff_create(const struct snapshot *before, const struct snapshot *a
 	diff->snapshots[DIFF_BEFORE] = before;
 	diff->snapshots[DIFF_AFTER] = after;
 	diff->options = *options;
-	diff->options.grouping.reference |= options->ktstr;
+	if (options->ktstr)
+		diff->options.grouping.rules = &name_rules_ktstr;
 	diff->patterns = memory_allocate_zero(1, sizeof(*diff->patterns));
 	if (before != NULL)
 		diff->interval_ns = (uint64_t)llabs(comparability_interval(before, after));

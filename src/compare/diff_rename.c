@@ -69,13 +69,13 @@ static void collect_orphans(struct search *search)
 /* Interns the type of an orphan: patterns of its names even where the key has the names themselves. */
 static uint32_t type_of(struct search *search, const char *key, size_t length, struct buffer *scratch)
 {
-	const bool reference = search->diff->options.grouping.reference;
+	const struct name_rules *rules = search->diff->options.grouping.rules;
 	const char *process = diff_part(key, 1), *thread = diff_part(key, 2);
 
 	buffer_clear(scratch);
-	pattern_append(scratch, process, strlen(process), reference);
+	pattern_append(scratch, process, strlen(process), rules);
 	buffer_append_char(scratch, '\0');
-	pattern_append(scratch, thread, (size_t)(key + length - thread), reference);
+	pattern_append(scratch, thread, (size_t)(key + length - thread), rules);
 	return string_pool_intern(&search->types, scratch->data, scratch->length);
 }
 

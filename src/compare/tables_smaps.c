@@ -73,8 +73,7 @@ static uint32_t find_process(struct smaps_table *smaps, enum diff_side side, uin
 	const struct snapshot *snapshot = smaps->build->diff->snapshots[side];
 	const struct triple *triple = &snapshot->triples[snapshot->triple[thread]];
 	struct buffer text = {0};
-	const struct name_text process = snapshot_name_by_rule(snapshot, triple->pcomm, options->reference,
-							       &text);
+	const struct name_text process = name_rules_text(options->rules, snapshot, triple->pcomm, &text);
 	uint32_t id;
 
 	buffer_clear(&smaps->name);
@@ -84,7 +83,7 @@ static uint32_t find_process(struct smaps_table *smaps, enum diff_side side, uin
 		buffer_append(&smaps->name, process.text, name_shown_length(process.text, process.length));
 		buffer_append_format(&smaps->name, "[%" PRIu32 "]", snapshot->tgid[thread]);
 	} else {
-		pattern_append(&smaps->name, process.text, process.length, options->reference);
+		pattern_append(&smaps->name, process.text, process.length, options->rules);
 	}
 	buffer_release(&text);
 	buffer_append_char(&smaps->name, '\0');

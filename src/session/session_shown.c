@@ -358,7 +358,7 @@ static void collect_latency(struct session *session, const struct view *view, co
 		shown->latency_names.snapshot = whole;
 		shown->latency_names.patterns = &session->patterns;
 		shown->latency_names.options = view->grouping;
-		shown->latency_names.options.reference |= grouping_is_reference(shown->grouping);
+		shown->latency_names.options.rules = grouping_rules(shown->grouping);
 	}
 	free(rows);
 	find_other(view, key, key_length, whole, shown);

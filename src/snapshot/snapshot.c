@@ -447,14 +447,14 @@ static size_t invalid_escape(const char *text, size_t length, size_t *ret_valid)
 	return count != 0 && *ret_valid == 0 ? at / count : 0;
 }
 
-struct name_text snapshot_name_by_rule(const struct snapshot *snapshot, uint32_t name, bool reference,
-				       struct buffer *scratch)
+struct name_text snapshot_name_replaced(const struct snapshot *snapshot, uint32_t name,
+					struct buffer *scratch)
 {
 	const struct name_text whole = snapshot_name(snapshot, name);
 	const char *text = whole.text;
 	size_t length = name_shown_length(text, whole.length);
 
-	if (!reference || !snapshot->provenance.present)
+	if (!snapshot->provenance.present)
 		return whole;
 	buffer_clear(scratch);
 	buffer_append_text(scratch, "");

@@ -647,12 +647,12 @@ static inline uint32_t snapshot_intern_own_name(struct string_pool *pool, struct
 }
 
 /*
- * Returns a name. With `reference`, it has ktstr's spelling: U+FFFD for each escape that
- * snapshot_intern_name() made, and no mark of made-up names. Such a text is in `scratch` until the next call.
- * Names of files without `ctop` objects are returned unchanged.
+ * Returns a name with U+FFFD for each escape that snapshot_intern_name() made, and without the mark of
+ * made-up names. The text is in `scratch` until the next call. Names of files without `ctop` objects are
+ * returned unchanged.
  */
-struct name_text snapshot_name_by_rule(const struct snapshot *snapshot, uint32_t name, bool reference,
-				       struct buffer *scratch);
+struct name_text snapshot_name_replaced(const struct snapshot *snapshot, uint32_t name,
+					struct buffer *scratch);
 
 /* Id of the triple of these three string ids, added when new; not for a finished snapshot. */
 uint32_t snapshot_intern_triple(struct snapshot *snapshot, struct triple triple);

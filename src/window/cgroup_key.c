@@ -58,14 +58,14 @@ void cgroup_key_append(const struct cgroup_key_rules *rules, const char *path, s
 		buffer_append(buffer, path, length);
 		return;
 	}
-	if (!rules->options->reference && append_container(path, length, buffer))
+	if (rules->options->rules->keeps_containers && append_container(path, length, buffer))
 		return;
 	/*
 	 * ktstr's third layer (tighten) keeps a position only where the token's class is the
 	 * identity, so that its result always is that of the second one: nothing to do.
 	 */
 	pattern_append_systemd_instances(&instances, path, length);
-	pattern_append(buffer, instances.data, instances.length, rules->options->reference);
+	pattern_append(buffer, instances.data, instances.length, rules->options->rules);
 	buffer_release(&instances);
 }
 
@@ -73,7 +73,7 @@ void cgroup_key_append_name(const struct cgroup_key_rules *rules, const struct s
 			    uint32_t path, struct buffer *buffer)
 {
 	struct buffer text = {0};
-	const struct name_text name = snapshot_name_by_rule(snapshot, path, rules->options->reference, &text);
+	const struct name_text name = name_rules_text(rules->options->rules, snapshot, path, &text);
 
 	cgroup_key_append(rules, name.text, name.length, buffer);
 	buffer_release(&text);

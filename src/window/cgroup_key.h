@@ -14,7 +14,7 @@ struct cgroup_key_rules {
 	struct glob **globs; /* NULL where a pattern does not compile: it is ignored */
 };
 
-/* Compiles the globs; `options` must outlive the rules. */
+/* Compiles the globs; `options`, whose `rules` are chosen, must outlive the rules. */
 void cgroup_key_rules_initialise(struct cgroup_key_rules *rules, const struct grouping_options *options);
 void cgroup_key_rules_release(struct cgroup_key_rules *rules);
 
@@ -22,7 +22,7 @@ void cgroup_key_rules_release(struct cgroup_key_rules *rules);
 void cgroup_key_append(const struct cgroup_key_rules *rules, const char *path, size_t length,
 		       struct buffer *buffer);
 
-/* Does the same for a path of a snapshot. By ktstr's rule, it has ktstr's spelling. */
+/* Does the same for a path of a snapshot, as name_rules_text() spells it. */
 void cgroup_key_append_name(const struct cgroup_key_rules *rules, const struct snapshot *snapshot,
 			    uint32_t path, struct buffer *buffer);
 

@@ -50,7 +50,7 @@ struct thread_axis_groups {
 
 struct grouping {
 	enum axis axis;
-	bool reference;
+	const struct name_rules *rules;
 	struct string_pool keys;
 	uint32_t *key_of_group; /* id in keys */
 	uint32_t *group_of_key; /* UINT32_MAX for the empty string when no group has it */
@@ -109,10 +109,10 @@ struct recent_key {
 struct grouping_build {
 	const struct grouping_options *options;
 	struct pattern_memory *memory;
-	struct cgroup_key_rules rules;
+	struct cgroup_key_rules cgroup_rules;
 	struct string_pool patterns;          /* patterns of names and cgroup keys */
 	struct pattern_use *uses[ROLE_COUNT]; /* per pattern id; NULL where they decide nothing */
-	bool reference;
+	const struct name_rules *rules;
 	struct work *work;
 	struct grouping *grouping;
 	const struct snapshot *const *snapshots;
@@ -135,13 +135,13 @@ static uint32_t *new_ids(size_t count)
 static uint32_t name_pattern(struct grouping_build *build, struct work *work, uint32_t name)
 {
 	if (work->name_pattern[name] == UINT32_MAX) {
-		const struct name_text text = snapshot_name_by_rule(work->snapshot, name, build->reference,
-								    &build->name);
+		const struct name_text text = name_rules_text(build->rules, work->snapshot, name,
+							      &build->name);
 
 		buffer_clear(&build->scratch);
-		pattern_append(&build->scratch, text.text, text.length, build->reference);
+		pattern_append(&build->scratch, text.text, text.length, build->rules);
 		/* such a pattern would throw everything together: cc1, bc and a container's id */
-		if (!build->reference &&
+		if (build->rules->keeps_hashes &&
 		    strcmp(build->scratch.data != NULL ? build->scratch.data : "", "{H}") == 0) {
 			buffer_clear(&build->scratch);
 			buffer_append(&build->scratch, text.text, text.length);
@@ -157,7 +157,7 @@ static uint32_t cgroup_key(struct grouping_build *build, struct work *work, uint
 {
 	if (work->cgroup_key[path] == UINT32_MAX) {
 		buffer_clear(&build->scratch);
-		cgroup_key_append_name(&build->rules, work->snapshot, path, &build->scratch);
+		cgroup_key_append_name(&build->cgroup_rules, work->snapshot, path, &build->scratch);
 		work->cgroup_key[path] = string_pool_intern(&build->patterns, build->scratch.data,
 							    build->scratch.length);
 	}
@@ -168,7 +168,7 @@ static uint32_t cgroup_key(struct grouping_build *build, struct work *work, uint
 static uint32_t name_of_axis(const struct grouping_build *build, const struct work *work,
 			     const struct triple *triple)
 {
-	const bool is_own = !build->reference && triple->pcomm == work->self_name;
+	const bool is_own = build->rules->joins_own && triple->pcomm == work->self_name;
 
 	return build->options->axis == AXIS_PROCESS || is_own ? triple->pcomm : triple->comm;
 }
@@ -230,13 +230,13 @@ static void find_uses(struct grouping_build *build)
 }
 
 /*
- * Whether a pattern replaces the names that it stands for: several, or by ktstr's rule those of two
+ * Whether a pattern replaces the names that it stands for: several, or by ktstr's rules those of two
  * threads. In a live session one that did so once remains.
  */
 static bool is_shared(struct grouping_build *build, enum role role, uint32_t pattern)
 {
 	const struct pattern_use *use = &build->uses[role][pattern];
-	const bool is_shared_now = build->reference ? use->threads >= 2 : use->several;
+	const bool is_shared_now = build->rules->keeps_patterns ? use->several : use->threads >= 2;
 	const char *text = string_pool_text(&build->patterns, pattern);
 	const size_t length = string_pool_length(&build->patterns, pattern);
 	struct string_pool *remembered;
@@ -307,8 +307,7 @@ static void append_to_key(struct grouping_build *build, enum role role, const ch
 
 static void append_name(struct grouping_build *build, const struct work *work, enum role role, uint32_t name)
 {
-	const struct name_text text = snapshot_name_by_rule(work->snapshot, name, build->reference,
-							    &build->name);
+	const struct name_text text = name_rules_text(build->rules, work->snapshot, name, &build->name);
 
 	append_to_key(build, role, text.text, text.length);
 	append_visible(build, text.text, text.length);
@@ -398,7 +397,7 @@ static uint32_t intern_key(struct grouping_build *build)
 	}
 	key = string_pool_intern(&build->grouping->keys, build->key.data, build->key.length);
 
-	if (!build->reference)
+	if (build->rules->keeps_patterns)
 		set_label(build->grouping, &build->label_capacity, key, &build->label);
 	return key;
 }
@@ -420,7 +419,7 @@ static uint32_t key_of_patterns(struct grouping_build *build, uint32_t cgroup, u
 	return recent->key;
 }
 
-/* With ktstr's rule its parts never revert. */
+/* By ktstr's rules its parts never revert. */
 static uint32_t key_of_all(struct grouping_build *build, struct work *work, const struct triple *triple)
 {
 	const uint32_t cgroup = cgroup_key(build, work, triple->cgroup);
@@ -448,7 +447,7 @@ static uint32_t key_of_name(struct grouping_build *build, struct work *work, uin
 	else if (build->options->axis == AXIS_CGROUP)
 		append_pattern(build, cgroup_key(build, work, name));
 	else if (has_patterns(build->options) &&
-		 (!build->reference || is_shared(build, role, work->name_pattern[name])))
+		 (build->rules->keeps_patterns || is_shared(build, role, work->name_pattern[name])))
 		append_names(build, role, work->name_pattern[name]);
 	else
 		append_name(build, work, role, name);
@@ -480,7 +479,8 @@ static void find_keys_of_names(struct grouping_build *build)
 	for (size_t s = 0; s < grouping->snapshot_count; s++)
 		start_work(&build->work[s], build->snapshots[s], build->options->axis);
 	if (has_patterns(build->options) ||
-	    (build->options->axis == AXIS_ALL && !build->reference && !build->options->keep_thread_names))
+	    (build->options->axis == AXIS_ALL && build->rules->keeps_patterns &&
+	     !build->options->keep_thread_names))
 		find_uses(build);
 	for (size_t s = 0; s < grouping->snapshot_count; s++) {
 		const struct snapshot *snapshot = build->snapshots[s];
@@ -762,14 +762,16 @@ static void number_groups(struct grouping_build *build)
 	grouping->labelled_keys = build->label_capacity;
 }
 
-static bool follows_reference(const struct grouping_options *options, const struct snapshot *const *snapshots,
-			      size_t count)
+static const struct name_rules *choose_rules(const struct grouping_options *options,
+					     const struct snapshot *const *snapshots, size_t count)
 {
-	bool reference = options->reference;
-
-	for (size_t s = 0; s < count; s++)
-		reference |= snapshots[s]->thread_count != 0 && !snapshots[s]->provenance.present;
-	return reference;
+	if (options->rules != NULL)
+		return options->rules;
+	for (size_t s = 0; s < count; s++) {
+		if (snapshots[s]->thread_count != 0 && !snapshots[s]->provenance.present)
+			return &name_rules_ktstr;
+	}
+	return &name_rules_ctop;
 }
 
 struct grouping *grouping_create(const struct grouping_options *options,
@@ -783,25 +785,25 @@ struct grouping *grouping_create(const struct grouping_options *options,
 		.snapshots = snapshots,
 		.memory = memory,
 		.grouping = grouping,
-		.reference = follows_reference(options, snapshots, snapshot_count),
+		.rules = choose_rules(options, snapshots, snapshot_count),
 	};
 
 	memset(build.recent, 0xff, sizeof(build.recent));
 	grouping->axis = options->axis;
-	grouping->reference = build.reference;
+	grouping->rules = build.rules;
 	grouping->snapshot_count = snapshot_count;
 	grouping->group_of_triple = memory_allocate_zero(snapshot_count + 1, sizeof(uint32_t *));
 	for (size_t s = 0; s < snapshot_count; s++)
 		grouping->group_of_triple[s] = new_ids(snapshots[s]->triple_count);
 	build.work = memory_allocate_zero(snapshot_count + 1, sizeof(*build.work));
-	own_options.reference = build.reference;
-	cgroup_key_rules_initialise(&build.rules, &own_options);
+	own_options.rules = build.rules;
+	cgroup_key_rules_initialise(&build.cgroup_rules, &own_options);
 	if (axis_is_by_thread(options->axis))
 		find_keys_of_threads(&build);
 	else
 		find_keys_of_names(&build);
 	number_groups(&build);
-	cgroup_key_rules_release(&build.rules);
+	cgroup_key_rules_release(&build.cgroup_rules);
 	string_pool_release(&build.patterns);
 	buffer_release(&build.scratch);
 	buffer_release(&build.name);
@@ -833,9 +835,9 @@ void grouping_release(struct grouping *grouping)
 	free(grouping);
 }
 
-bool grouping_is_reference(const struct grouping *grouping)
+const struct name_rules *grouping_rules(const struct grouping *grouping)
 {
-	return grouping->reference;
+	return grouping->rules;
 }
 
 size_t grouping_count(const struct grouping *grouping)
@@ -978,8 +980,7 @@ bool grouping_options_agree(const struct grouping_options *a, const struct group
 {
 	return a->axis == b->axis && a->keep_thread_names == b->keep_thread_names &&
 	       a->keep_cgroup_names == b->keep_cgroup_names && a->fold_containers == b->fold_containers &&
-	       a->flatten == b->flatten && a->flatten_count == b->flatten_count &&
-	       a->reference == b->reference;
+	       a->flatten == b->flatten && a->flatten_count == b->flatten_count && a->rules == b->rules;
 }
 
 const char *grouping_visible_name(const char *name, size_t *length)

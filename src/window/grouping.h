@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/string_pool.h"
+#include "name_rules.h"
 #include "snapshot/snapshot.h"
 
 /* The property that threads are grouped by. */
@@ -47,18 +48,15 @@ struct grouping_options {
 	bool fold_containers;       /* those of one template are one group of AXIS_CONTAINER */
 	const char *const *flatten; /* --cgroup-flatten globs, in order */
 	size_t flatten_count;
-	/*
-	 * Patterns as ktstr makes them: two threads make a pattern, also of one name, and a name that
-	 * looks like a hexadecimal number is `{H}`. It is so too where a snapshot was not made by ctop.
-	 */
-	bool reference;
+	/* NULL: ctop's, or ktstr's where one of the snapshots was not made by ctop */
+	const struct name_rules *rules;
 };
 
 /* Whether two make the same groups of the same threads. */
 bool grouping_options_agree(const struct grouping_options *a, const struct grouping_options *b);
 
 /*
- * Patterns that once stood for two names in a live session (with ktstr's rule: had two threads) and
+ * Patterns that once stood for two names in a live session (by ktstr's rules: had two threads) and
  * so remain patterns. A zeroed struct is empty.
  */
 struct pattern_memory {
@@ -73,9 +71,8 @@ struct grouping;
 
 /*
  * Computes the group of every thread of `snapshots`. Each group has a key and a label. The key of a name is
- * its pattern (but a name whose pattern would be nothing but `{H}` is its own), and the label of a pattern
- * that stands for one name only is that name, counted over all snapshots. With ktstr's rule the key
- * is the label, and a pattern of one thread is its name. `memory` may be NULL; otherwise patterns that are
+ * its pattern, and the label of a pattern that stands for one name only is that name, counted over all
+ * snapshots; name_rules.h has what else the rules decide. `memory` may be NULL; otherwise patterns that are
  * shown are noted there, and those already noted are shown. On the axes of axis_is_by_thread() the triples of
  * a snapshot without threads are those of threads that ended and have one group. The snapshots must outlive
  * the grouping. The caller releases it with grouping_release().
@@ -85,8 +82,8 @@ struct grouping *grouping_create(const struct grouping_options *options,
 				 struct pattern_memory *memory);
 void grouping_release(struct grouping *grouping);
 
-/* Whether its patterns are as ktstr makes them. */
-bool grouping_is_reference(const struct grouping *grouping);
+/* The rules that its groups were made by. */
+const struct name_rules *grouping_rules(const struct grouping *grouping);
 
 /* Number of distinct groups; group ids are 0 … count - 1, in ascending byte order of their keys. */
 size_t grouping_count(const struct grouping *grouping);

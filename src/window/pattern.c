@@ -26,22 +26,8 @@ enum {
 	ID_DIGITS = 32, /* hexadecimal digits of a systemd id */
 };
 
-/* Rules for splitting names into tokens and for classifying these. */
-struct rule {
-	const char *separators;
-	bool knows_escapes; /* \xHH from systemd or for bytes outside valid UTF-8 */
-	bool knows_ids;
-};
-
-static const struct rule reference_rule = {.separators = ".-_/:@+[]"};
-static const struct rule own_rule = {
-	.separators = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~",
-	.knows_escapes = true,
-	.knows_ids = true,
-};
-
 /* Length in bytes of the first character, and whether it is a separator. */
-static size_t character_length(const struct rule *rule, const char *text, size_t length,
+static size_t character_length(const struct name_rules *rules, const char *text, size_t length,
 			       bool *ret_is_separator)
 {
 	unsigned char byte;
@@ -51,12 +37,12 @@ static size_t character_length(const struct rule *rule, const char *text, size_t
 	*ret_is_separator = false;
 	if (is_letter(text[0]) || is_digit(text[0]))
 		return 1;
-	used = rule->knows_escapes ? unicode_decode_escape(text, length, &byte) : 0;
+	used = rules->knows_escapes ? unicode_decode_escape(text, length, &byte) : 0;
 	if (used != 0) {
 		*ret_is_separator = byte < 0x80;
 		return used;
 	}
-	*ret_is_separator = text[0] != '\0' && strchr(rule->separators, text[0]) != NULL;
+	*ret_is_separator = text[0] != '\0' && strchr(rules->separators, text[0]) != NULL;
 	if (*ret_is_separator)
 		return 1;
 	used = unicode_decode(text, length, &scalar);
@@ -85,9 +71,11 @@ static size_t letters_before_id(const char *token, size_t length)
 }
 
 /* The first rule that fits a token: digits, hexadecimal, letters and digits, digits and letters, itself. */
-static void append_token(const struct rule *rule, struct buffer *buffer, const char *token, size_t length)
+static void append_token(const struct name_rules *rules, struct buffer *buffer, const char *token,
+			 size_t length)
 {
-	const size_t before_id = rule->knows_ids && length > ID_DIGITS ? letters_before_id(token, length) : 0;
+	const size_t before_id = rules->knows_ids && length > ID_DIGITS ? letters_before_id(token, length)
+									: 0;
 	size_t digits = run_length(token, length, is_digit);
 	size_t letters;
 
@@ -113,26 +101,25 @@ static void append_token(const struct rule *rule, struct buffer *buffer, const c
 	}
 }
 
-void pattern_append(struct buffer *buffer, const char *name, size_t length, bool reference)
+void pattern_append(struct buffer *buffer, const char *name, size_t length, const struct name_rules *rules)
 {
-	const struct rule *rule = reference ? &reference_rule : &own_rule;
 	size_t token = 0;
 	size_t i = 0;
 
 	while (i < length) {
 		bool is_separator;
-		const size_t used = character_length(rule, name + i, length - i, &is_separator);
+		const size_t used = character_length(rules, name + i, length - i, &is_separator);
 
 		if (is_separator) {
 			if (i > token)
-				append_token(rule, buffer, name + token, i - token);
+				append_token(rules, buffer, name + token, i - token);
 			buffer_append(buffer, name + i, used);
 			token = i + used;
 		}
 		i += used;
 	}
 	if (i > token)
-		append_token(rule, buffer, name + token, i - token);
+		append_token(rules, buffer, name + token, i - token);
 }
 
 /* Whether INSTANCE of INSTANCE.service tells the copies of one unit apart and nothing else. */
@@ -262,7 +249,7 @@ void pattern_append_container(struct buffer *buffer, const char *name, size_t le
 
 	container = pod != NULL ? memchr(pod + 1, '/', (size_t)(end - pod - 1)) : NULL;
 	if (container == NULL) {
-		pattern_append(buffer, name, length, false);
+		pattern_append(buffer, name, length, &name_rules_ctop);
 		return;
 	}
 	pod++;

@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (unicode_prefix(buffer.data, buffer.length, 10, NULL) > buffer.length)
 		abort();
 	buffer.length = 0;
-	pattern_append(&buffer, name, size, true);
+	pattern_append(&buffer, name, size, &name_rules_ktstr);
 	pattern_append_systemd_instances(&buffer, name, size);
 	buffer.length = 0;
 	unicode_append_escaped(&buffer, name, size);

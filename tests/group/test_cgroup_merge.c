@@ -34,7 +34,7 @@ static void expect_item(const struct snapshot *snapshot, const struct key_value 
 	assert_int_equal(item->value, value);
 }
 
-static const struct grouping_options by_cgroup = {.axis = AXIS_CGROUP};
+static const struct grouping_options by_cgroup = {.axis = AXIS_CGROUP, .rules = &name_rules_ctop};
 
 static void fill_first(struct snapshot *snapshot, struct cgroup_record *record)
 {

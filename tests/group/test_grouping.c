@@ -106,7 +106,8 @@ static void test_self(void **state)
 		assert_int_equal(members_of_label(grouping, snapshot, name_self.text), 2);
 		grouping_release(grouping);
 	}
-	grouping = group_with(snapshot, (struct grouping_options){.axis = AXIS_THREAD, .reference = true});
+	grouping = group_with(snapshot,
+			      (struct grouping_options){.axis = AXIS_THREAD, .rules = &name_rules_ktstr});
 	assert_int_equal(members_of_label(grouping, snapshot, name_self.text), 0);
 	assert_int_equal(members_of_label(grouping, snapshot, "ctop"), 2);
 	grouping_release(grouping);
@@ -134,7 +135,8 @@ static void test_own_cgroups(void **state)
 		2);
 	assert_int_equal(members_of_label(grouping, snapshot, "/system.slice/run-r{H}.scope"), 2);
 	grouping_release(grouping);
-	grouping = group_with(snapshot, (struct grouping_options){.axis = AXIS_CGROUP, .reference = true});
+	grouping = group_with(snapshot,
+			      (struct grouping_options){.axis = AXIS_CGROUP, .rules = &name_rules_ktstr});
 	assert_int_equal(grouping_count(grouping), 4);
 	grouping_release(grouping);
 	snapshot_release(snapshot);
@@ -185,7 +187,7 @@ static void test_impostors(void **state)
 		grouping = group_with(snapshot, (struct grouping_options){
 							.axis = cases[i].axis,
 							.keep_thread_names = cases[i].keep_names,
-							.reference = true,
+							.rules = &name_rules_ktstr,
 						});
 		assert_int_equal(grouping_count(grouping), 4);
 		grouping_release(grouping);
@@ -238,14 +240,16 @@ static void test_reference_names(void **state)
 	add_thread(snapshot, "x\\xe8\\xa1", "x", "/");
 	add_thread(snapshot, "x\\xe8\\xa2", "x", "/");
 	/* a file that another program wrote */
-	grouping = group_with(snapshot, (struct grouping_options){.axis = AXIS_PROCESS, .reference = true});
+	grouping = group_with(snapshot,
+			      (struct grouping_options){.axis = AXIS_PROCESS, .rules = &name_rules_ktstr});
 	assert_int_equal(grouping_count(grouping), 2);
 	grouping_release(grouping);
 	snapshot->provenance.present = true;
 	grouping = group_by(AXIS_PROCESS, snapshot);
 	assert_int_equal(grouping_count(grouping), 2);
 	grouping_release(grouping);
-	grouping = group_with(snapshot, (struct grouping_options){.axis = AXIS_PROCESS, .reference = true});
+	grouping = group_with(snapshot,
+			      (struct grouping_options){.axis = AXIS_PROCESS, .rules = &name_rules_ktstr});
 	assert_int_equal(grouping_count(grouping), 1);
 	assert_group_key(grouping, 0, "x\uFFFD\uFFFD", 7);
 	grouping_release(grouping);
@@ -254,7 +258,8 @@ static void test_reference_names(void **state)
 
 		one->provenance.present = true;
 		add_thread(one, "p", "p", cgroups[i][0]);
-		grouping = group_with(one, (struct grouping_options){.axis = AXIS_CGROUP, .reference = true});
+		grouping = group_with(
+			one, (struct grouping_options){.axis = AXIS_CGROUP, .rules = &name_rules_ktstr});
 		assert_group_key(grouping, 0, cgroups[i][1], strlen(cgroups[i][1]));
 		grouping_release(grouping);
 		snapshot_release(one);
@@ -434,7 +439,7 @@ static void test_own_patterns(void **state)
 	struct grouping *grouping = group_by(AXIS_PROCESS, snapshot);
 
 	(void)state;
-	assert_false(grouping_is_reference(grouping));
+	assert_ptr_equal(grouping_rules(grouping), &name_rules_ctop);
 	assert_int_equal(grouping_count(grouping), 9);
 	assert_label(grouping, "cc1", "cc1");
 	assert_int_equal(members_of(grouping, snapshot, grouping_find(grouping, "cc1", 3)), 3);
@@ -466,8 +471,9 @@ static void test_own_patterns(void **state)
 	/* ktstr's rule, by choice or where another program captured */
 	for (int i = 0; i < 2; i++) {
 		grouping = group_with(snapshot,
-				      (struct grouping_options){.axis = AXIS_PROCESS, .reference = i == 0});
-		assert_true(grouping_is_reference(grouping));
+				      (struct grouping_options){.axis = AXIS_PROCESS,
+								.rules = i == 0 ? &name_rules_ktstr : NULL});
+		assert_ptr_equal(grouping_rules(grouping), &name_rules_ktstr);
 		assert_int_equal(grouping_count(grouping), 7);
 		assert_label(grouping, "{H}", "{H}");
 		assert_label(grouping, "python{N}", "python{N}");

@@ -127,7 +127,7 @@ static void test_own_pattern(void **state)
 		struct buffer buffer = {0};
 
 		buffer_append_char(&buffer, '<');
-		pattern_append(&buffer, vector->input, strlen(vector->input), false);
+		pattern_append(&buffer, vector->input, strlen(vector->input), &name_rules_ctop);
 		assert_string_equal(buffer.data + 1, vector->output);
 		buffer_release(&buffer);
 	}
@@ -141,7 +141,7 @@ static void test_pattern(void **state)
 		struct buffer buffer = {0};
 
 		buffer_append_char(&buffer, '<');
-		pattern_append(&buffer, vector->input, strlen(vector->input), true);
+		pattern_append(&buffer, vector->input, strlen(vector->input), &name_rules_ktstr);
 		assert_string_equal(buffer.data + 1, vector->output);
 		buffer_release(&buffer);
 	}
@@ -221,7 +221,7 @@ static void assert_cgroup_key(const struct grouping_options *options, const char
 
 static void test_cgroup_keys(void **state)
 {
-	struct grouping_options options = {.axis = AXIS_CGROUP};
+	struct grouping_options options = {.axis = AXIS_CGROUP, .rules = &name_rules_ctop};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(path_vectors) / sizeof(path_vectors[0]); i++) {
@@ -239,7 +239,8 @@ static void test_cgroup_keys(void **state)
 static void test_flatten(void **state)
 {
 	static const char *const globs[] = {"[invalid", "/kubepods/*/workload", "/kubepods/**", "/u-[0-9]"};
-	struct grouping_options options = {.axis = AXIS_CGROUP, .flatten = globs, .flatten_count = 4};
+	struct grouping_options options = {
+		.axis = AXIS_CGROUP, .rules = &name_rules_ctop, .flatten = globs, .flatten_count = 4};
 
 	(void)state;
 	assert_cgroup_key(&options, "/kubepods/pod-abc-123/workload", "/kubepods/*/workload");

@@ -22,7 +22,7 @@ int snapshot_report_open(struct snapshot_report *report, const struct report_opt
 	const int result = output_open(&report->output, options->output, replace, error);
 
 	report->how.grouping = view_options_grouping(view);
-	report->how.ktstr = report->how.grouping.reference = options->ktstr;
+	report->how.ktstr = options->ktstr;
 	report->only_metrics = options->metrics != NULL && options->sections == NULL;
 	report->report = (struct report){
 		.format = (enum report_format)options->format,
