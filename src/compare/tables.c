@@ -18,8 +18,7 @@ static void make_pairs(struct tables_build *build)
 	view.equal_rows = request->all;
 	view.limit = request->limit;
 	build->table = pair_table_create(&sides, &view, axes[view.grouping.axis].header);
-	build->emit(build->context, build->table);
-	table_release(build->table);
+	tables_finish(build);
 }
 
 void tables_make(const struct diff *diff, const struct tables_request *request,

@@ -489,6 +489,20 @@ static void test_wide_rows(void **state)
 	       "(5 more)\n");
 }
 
+/* Without any group there is no table, and without a change the number of groups. */
+static void test_wide_table_without_rows(void **state)
+{
+	(void)state;
+	request.like_screen = true;
+	diff_fixture_compare(AXIS_PROCESS);
+	expect("");
+	diff_fixture_add_both("/", "idle", "idle", METRIC_RUN_TIME_NS, 5, 5);
+	diff_fixture_compare(AXIS_PROCESS);
+	expect("# groups\n"
+	       "pcomm, THR, CPU, RUNQ, CSW, READ, WRITE, WAITED, FAULT, MIGR\n"
+	       "(1 did not change)\n");
+}
+
 /* A renamed cgroup has a row that begins with what was found in it, and both names. */
 static void test_wide_row_of_renamed_cgroup(void **state)
 {
@@ -975,6 +989,7 @@ int main(void)
 		TABLES_TEST(test_long_rows_of_one_side),
 		TABLES_TEST(test_sort_keys_of_one_side),
 		TABLES_TEST(test_wide_rows),
+		TABLES_TEST(test_wide_table_without_rows),
 		TABLES_TEST(test_wide_row_of_renamed_cgroup),
 		TABLES_TEST(test_wide_marks),
 		TABLES_TEST(test_blame_of_one),
