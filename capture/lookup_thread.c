@@ -212,7 +212,7 @@ static int look_up(int directory, const void *argument, size_t size, struct buff
  * The capabilities that a file of another user's process takes. The process of a command line may be hidden
  * (hidepid in proc(5)).
  */
-static const uint32_t kind_rights[LOOKUP_KIND_COUNT] = {
+static const uint64_t kind_rights[LOOKUP_KIND_COUNT] = {
 	[LOOKUP_COMMAND] = RIGHTS_BIT(CAP_SYS_PTRACE),
 	[LOOKUP_SLEEP] = RIGHTS_BIT(CAP_SYS_PTRACE) | RIGHTS_BIT(CAP_SYS_ADMIN) |
 			 RIGHTS_BIT(CAP_DAC_READ_SEARCH),

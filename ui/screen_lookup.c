@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/remedy.h"
+#include "base/rights.h"
 #include "base/string_pool.h"
 #include "base/unicode.h"
 #include "table/column_list.h"
@@ -141,7 +142,7 @@ static void append_sleep(const struct lookup_entry *entry, struct buffer *lines)
 		/* proc_pid_wchan() of fs/proc/base.c asks ptrace_may_access() */
 		buffer_append_text(lines, "Cannot read where in the kernel it sleeps: threads of other "
 					  "users need CAP_SYS_PTRACE");
-		append_remedy(REMEDY_BIT(CAP_SYS_PTRACE), lines);
+		append_remedy(RIGHTS_BIT(CAP_SYS_PTRACE), lines);
 		buffer_append_text(lines, ".\n");
 		return;
 	}
@@ -159,7 +160,7 @@ static void append_sleep(const struct lookup_entry *entry, struct buffer *lines)
 	buffer_append_char(lines, '\n');
 	if (entry->detail_reason == REASON_NOT_PERMITTED) {
 		buffer_append_text(lines, "  the call chain needs CAP_SYS_ADMIN and CAP_SYS_PTRACE");
-		append_remedy(REMEDY_BIT(CAP_SYS_ADMIN) | REMEDY_BIT(CAP_SYS_PTRACE), lines);
+		append_remedy(RIGHTS_BIT(CAP_SYS_ADMIN) | RIGHTS_BIT(CAP_SYS_PTRACE), lines);
 		buffer_append_char(lines, '\n');
 	} else if (entry->detail_reason != REASON_READ) {
 		buffer_append_format(lines, "  call chain: %s\n", reason_words(entry->detail_reason));

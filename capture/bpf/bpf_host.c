@@ -89,7 +89,7 @@ static struct feature_result check_types(struct arena *arena)
 
 struct feature_result bpf_check(struct arena *arena)
 {
-	static const uint64_t needed = REMEDY_BIT(CAP_BPF) | REMEDY_BIT(CAP_PERFMON);
+	static const uint64_t needed = RIGHTS_BIT(CAP_BPF) | RIGHTS_BIT(CAP_PERFMON);
 	const struct feature_result types = check_types(arena);
 
 	if (types.state != FEATURE_STATE_ON)

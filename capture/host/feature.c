@@ -185,7 +185,7 @@ static struct feature_result check_taskstats(struct checker *checker)
 				"container",
 				NULL);
 		return feature_off(REASON_NOT_PERMITTED, "needs CAP_NET_ADMIN",
-				   lacking_rights(checker, REMEDY_BIT(CAP_NET_ADMIN)));
+				   lacking_rights(checker, RIGHTS_BIT(CAP_NET_ADMIN)));
 	default:
 		return feature_off(REASON_UNREADABLE, "the kernel did not answer the query", NULL);
 	}
@@ -457,11 +457,11 @@ static struct feature_result check_all_processes(struct checker *checker)
 		return partial(REASON_NOT_PERMITTED,
 			       arena_format(checker->arena, "%s is mounted with %s",
 					    checker->roots->path[ROOT_PROC], checker->roots->hides_processes),
-			       lacking_rights(checker, REMEDY_BIT(CAP_SYS_PTRACE)));
+			       lacking_rights(checker, RIGHTS_BIT(CAP_SYS_PTRACE)));
 	if (found < 0)
 		return partial(reason_of_errno(found),
 			       arena_format(checker->arena, "process 1: %s", strerror(-found)),
-			       lacking_rights(checker, REMEDY_BIT(CAP_SYS_PTRACE)));
+			       lacking_rights(checker, RIGHTS_BIT(CAP_SYS_PTRACE)));
 	if (checker->roots->own_namespace && !checker->roots->initial_pid_namespace)
 		return partial(REASON_OTHER_NAMESPACE, "only the processes of this container",
 			       remedy_for_rights(checker->arena, 0, true));
@@ -487,9 +487,9 @@ static struct feature_result check_process_memory(struct checker *checker)
 		return feature_off(
 			REASON_NOT_PERMITTED,
 			"needs CAP_SYS_PTRACE; kernel.yama.ptrace_scope=0 would allow your own processes",
-			lacking_rights(checker, REMEDY_BIT(CAP_SYS_PTRACE)));
+			lacking_rights(checker, RIGHTS_BIT(CAP_SYS_PTRACE)));
 	return partial(REASON_NOT_PERMITTED, "only our own processes; needs CAP_SYS_PTRACE",
-		       lacking_rights(checker, REMEDY_BIT(CAP_SYS_PTRACE)));
+		       lacking_rights(checker, RIGHTS_BIT(CAP_SYS_PTRACE)));
 }
 
 /* Whoever loads what measures it knows. */
@@ -534,7 +534,7 @@ struct feature_result feature_of_other_pids(const struct roots *roots, struct ar
 		return feature_off(REASON_OTHER_NAMESPACE, "needs the procfs of the initial pid namespace",
 				   NULL);
 	return feature_off(REASON_OTHER_NAMESPACE, "needs the initial pid namespace",
-			   remedy_for_rights(arena, REMEDY_BIT(CAP_BPF) | REMEDY_BIT(CAP_PERFMON), true));
+			   remedy_for_rights(arena, RIGHTS_BIT(CAP_BPF) | RIGHTS_BIT(CAP_PERFMON), true));
 }
 
 struct feature_result feature_copy(struct arena *arena, const struct feature_result *result)

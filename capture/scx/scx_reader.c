@@ -26,7 +26,7 @@ static bool is_allowed(struct arena *arena, struct feature_result *ret_result)
 	if (ret_result->state == FEATURE_STATE_ON && !rights_include(CAP_SYS_ADMIN))
 		*ret_result = feature_off(REASON_NOT_PERMITTED,
 					  "needs CAP_SYS_ADMIN besides CAP_BPF and CAP_PERFMON",
-					  remedy_for_rights(arena, REMEDY_BIT(CAP_SYS_ADMIN), false));
+					  remedy_for_rights(arena, RIGHTS_BIT(CAP_SYS_ADMIN), false));
 	return ret_result->state == FEATURE_STATE_ON;
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/memory.h"
 #include "base/remedy.h"
+#include "base/rights.h"
 
 enum {
 	ID_SIZE = 8,
@@ -174,7 +175,7 @@ static struct feature_result explain_search(const struct search *search, const s
 	if (search->refused)
 		return feature_off(REASON_NOT_PERMITTED,
 				   "needs CAP_SYS_ADMIN besides CAP_BPF and CAP_PERFMON",
-				   remedy_for_rights(arena, REMEDY_BIT(CAP_SYS_ADMIN), false));
+				   remedy_for_rights(arena, RIGHTS_BIT(CAP_SYS_ADMIN), false));
 	if (search->untyped)
 		return BPF_OFF(arena, REASON_UNREADABLE,
 			       "the types (BTF) of %s's task storage %s are missing", run->name,

@@ -44,8 +44,8 @@ enum {
 /* A call, followed by its argument. The descriptor of a directory comes along. */
 struct request {
 	reader_work *work;
+	uint64_t rights;
 	uint32_t size; /* of the argument */
-	uint32_t rights;
 	bool has_directory, is_foreign;
 };
 

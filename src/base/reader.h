@@ -35,7 +35,7 @@ struct reader_options {
 	 * The capabilities that calls are made with if they are permitted, out of READER_RIGHTS: a set of
 	 * RIGHTS_BIT() (rights.h). Root keeps all of its own.
 	 */
-	uint32_t rights;
+	uint64_t rights;
 	uint64_t patience_ns; /* for a call that does not run; 0: 100 ms, enough for a lock that nobody holds
 			       */
 	uint64_t pause_ns;    /* until a target that hung is asked about again, at first; 0: 5 s */

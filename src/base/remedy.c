@@ -42,7 +42,7 @@ static uint64_t out_of_bounds(uint64_t set)
 {
 	for (size_t i = 0; i < USED_COUNT; i++) {
 		if (prctl(PR_CAPBSET_READ, capabilities_used[i].bit, 0, 0, 0) != 0)
-			set &= ~REMEDY_BIT(capabilities_used[i].bit);
+			set &= ~RIGHTS_BIT(capabilities_used[i].bit);
 	}
 	return set;
 }
@@ -81,7 +81,7 @@ static void append_names(struct buffer *text, uint64_t lacking)
 	for (size_t i = 0; i < USED_COUNT; i++) {
 		if (!is_set(lacking, &capabilities_used[i]))
 			continue;
-		lacking &= ~REMEDY_BIT(capabilities_used[i].bit);
+		lacking &= ~RIGHTS_BIT(capabilities_used[i].bit);
 		buffer_append_format(text, "%sCAP_%s", before, capabilities_used[i].name);
 		before = (lacking & (lacking - 1)) != 0 ? ", " : " and ";
 	}
@@ -142,7 +142,7 @@ static void append_for_user(struct buffer *text, uint64_t lacking, bool host_pid
 
 	for (size_t i = 0; i < USED_COUNT; i++) {
 		if (capabilities_used[i].in_file)
-			file |= REMEDY_BIT(capabilities_used[i].bit);
+			file |= RIGHTS_BIT(capabilities_used[i].bit);
 	}
 	/* execve(2) refuses a file whose capabilities are outside the bounding set */
 	if ((lacking & ~file) == 0)

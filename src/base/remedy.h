@@ -18,11 +18,8 @@
  */
 bool remedy_is_confined(void);
 
-/* The bit of a capability (CAP_…) for the next function. */
-#define REMEDY_BIT(capability) ((uint64_t)1 << (capability))
-
 /*
- * Advises how this user can get the `capabilities` (bits, CAP_… of linux/capability.h) that the calling
+ * Advises how this user can get the `capabilities` (a set of RIGHTS_BIT(), rights.h) that the calling
  * thread's effective set lacks, and the host's pid namespace if `host_pids` is set. Ordinary users are
  * advised to use file capabilities if these are enough, otherwise root. Root, and users whose bounding set
  * lacks the capabilities, get container options. NULL if nothing is missing. `arena` owns the text.

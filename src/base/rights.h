@@ -6,10 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The rights of this thread beyond those of its user: file capabilities (capabilities(7)). */
+/* The bit of a capability (CAP_…) in a set of them. */
+#define RIGHTS_BIT(capability) (UINT64_C(1) << (capability))
 
+/* The sets of a thread (capabilities(7)): its rights beyond those of its user. */
 struct rights {
-	struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
+	uint64_t effective, permitted, inheritable;
 };
 
 /* The rights that this thread has now. Returns 0 or a negative errno. */
@@ -22,19 +24,19 @@ int rights_read(struct rights *ret_rights);
  */
 int rights_lower(struct rights *ret_before);
 
-/* Undoes rights_lower(), or takes what rights_read() gave in the process that forked this one. */
+/* Undoes rights_lower() or rights_use(), or takes what rights_read() gave in another process. */
 void rights_restore(const struct rights *before);
 
-/* The bit of a capability (CAP_…, below 32) in a set of them. */
-#define RIGHTS_BIT(capability) (1U << (capability))
+/* Makes effective what is permitted and in `wanted`, and nothing else. Returns 0 or a negative errno. */
+int rights_use(uint64_t wanted);
 
 /*
  * Leaves this thread of what it is permitted only `kept`, for good, and makes that of it effective which is
  * in `wanted` too. Failure leaves the thread as it was.
  */
-void rights_limit(uint32_t kept, uint32_t wanted);
+void rights_limit(uint64_t kept, uint64_t wanted);
 
-/* The effective capabilities of this thread, one bit each (linux/capability.h); 0 when unknown. */
+/* The effective capabilities of this thread; 0 when unknown. */
 uint64_t rights_effective(void);
 
 /* Whether they hold a capability (CAP_…). */

@@ -18,8 +18,8 @@ void nobody_need_capabilities(void)
 
 void nobody_become_with_capabilities(void)
 {
-	const unsigned int capabilities = 1U << CAP_DAC_READ_SEARCH | 1U << CAP_SYS_PTRACE;
-	const struct rights rights = {.sets = {{.effective = capabilities, .permitted = capabilities}}};
+	const uint64_t capabilities = RIGHTS_BIT(CAP_DAC_READ_SEARCH) | RIGHTS_BIT(CAP_SYS_PTRACE);
+	const struct rights rights = {.effective = capabilities, .permitted = capabilities};
 
 	if (prctl(PR_SET_KEEPCAPS, 1) < 0 || setgroups(0, NULL) < 0 || setgid(65534) < 0 || setuid(65534) < 0)
 		_exit(2);

@@ -298,7 +298,7 @@ static int look_as_nobody(void)
 	if (object_files_ask(&files, LAYOUT_EXECUTABLE, RESOLVE_FILE_DEBUGLINK, "open.debug", 0) < 0)
 		return 7;
 	rights_lower(&rights);
-	return rights.sets[0].effective != 0 ? 0 : 8;
+	return rights.effective != 0 ? 0 : 8;
 }
 
 static void test_own_rights(void **state)

@@ -148,13 +148,11 @@ static int know_far(int unused, const void *argument, size_t size, struct buffer
 static int check_rights(int unused, const void *argument, size_t size, struct buffer *lines)
 {
 	struct rights rights;
-	bool has_any = rights_read(&rights) < 0;
+	const bool has_any = rights_read(&rights) < 0 || (rights.permitted | rights.effective) != 0;
 
 	(void)unused;
 	(void)argument;
 	(void)size;
-	for (size_t i = 0; i < ARRAY_COUNT(rights.sets); i++)
-		has_any |= (rights.sets[i].permitted | rights.sets[i].effective) != 0;
 	buffer_append_text(lines, has_any ? "any:x:3000:\n" : "none:x:3000:\n");
 	return 0;
 }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "privilege.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/capability.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -13,86 +11,25 @@
 #include "base/reader.h"
 #include "base/rights.h"
 
-/* The first opens no file, so it may be effective for a tree that the user names. */
-static const cap_value_t capture_capabilities[] = {CAP_NET_ADMIN, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH};
+/* CAP_NET_ADMIN opens no file, so it may be effective for a tree that the user names. */
+#define NAMED_ROOT_RIGHTS RIGHTS_BIT(CAP_NET_ADMIN)
+#define CAPTURE_RIGHTS    (NAMED_ROOT_RIGHTS | RIGHTS_BIT(CAP_SYS_PTRACE) | RIGHTS_BIT(CAP_DAC_READ_SEARCH))
 
-/* What loading BPF programs takes besides; dropped for good when a capture has been opened. */
-static const cap_value_t loading_capabilities[] = {CAP_BPF, CAP_PERFMON};
+/* Loading BPF programs takes these, too; they are dropped for good when a capture has been opened. */
+#define LOADING_RIGHTS (RIGHTS_BIT(CAP_BPF) | RIGHTS_BIT(CAP_PERFMON))
 
 /* All that reading needs of root. */
-static const cap_value_t root_capabilities[] = {CAP_NET_ADMIN, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH,
-						CAP_DAC_OVERRIDE};
+#define ROOT_RIGHTS (CAPTURE_RIGHTS | RIGHTS_BIT(CAP_DAC_OVERRIDE))
 
-/* What finding a sched_ext scheduler takes besides those: the kernel tells ids of BPF objects to nobody else.
- */
-static const cap_value_t finding_capabilities[] = {CAP_SYS_ADMIN, CAP_BPF, CAP_PERFMON};
+/* Finding a sched_ext scheduler takes these, too: the kernel tells ids of BPF objects to nobody else. */
+#define FINDING_RIGHTS (RIGHTS_BIT(CAP_SYS_ADMIN) | LOADING_RIGHTS)
 
-enum {
-	CAPABILITIES_OWN_ROOTS = sizeof(capture_capabilities) / sizeof(capture_capabilities[0]),
-	CAPABILITIES_NAMED_ROOTS = 1,
-};
+#define ALL_RIGHTS UINT64_MAX
 
-/* Makes those of the named capabilities effective that are permitted. */
-static int add_effective(cap_t state, const cap_value_t *wanted, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		cap_flag_value_t permitted = CAP_CLEAR;
-
-		if (cap_get_flag(state, wanted[i], CAP_PERMITTED, &permitted) < 0 || permitted != CAP_SET)
-			continue;
-		if (cap_set_flag(state, CAP_EFFECTIVE, 1, &wanted[i], CAP_SET) < 0)
-			return -errno;
-	}
-	return 0;
-}
-
-/* Sets the effective set to the named permitted capabilities (none when `count` is 0), and to those for
- * loading. */
-static int set_effective(const cap_value_t *wanted, size_t count, bool loading)
-{
-	cap_t state = cap_get_proc();
-	int result = 0;
-
-	if (state == NULL)
-		return -errno;
-	if (cap_clear_flag(state, CAP_EFFECTIVE) < 0)
-		result = -errno;
-	if (result == 0)
-		result = add_effective(state, wanted, count);
-	if (result == 0 && loading)
-		result = add_effective(state, loading_capabilities, ARRAY_COUNT(loading_capabilities));
-	if (result == 0 && cap_set_proc(state) < 0)
-		result = -errno;
-	cap_free(state);
-	return result;
-}
-
-/* Root's own rights, all of them. */
-static void restore_effective(void)
-{
-	cap_t state = cap_get_proc();
-
-	if (state == NULL)
-		return;
-	for (cap_value_t i = 0; i <= cap_max_bits(); i++)
-		(void)add_effective(state, &i, 1);
-	(void)cap_set_proc(state);
-	cap_free(state);
-}
-
-/* This thread loads nothing any more; it holds none of these effectively. */
+/* This thread loads nothing any more. */
 static void drop_loading(void)
 {
-	cap_t state = cap_get_proc();
-
-	if (state == NULL)
-		return;
-	if (cap_set_flag(state, CAP_EFFECTIVE, ARRAY_COUNT(loading_capabilities), loading_capabilities,
-			 CAP_CLEAR) == 0 &&
-	    cap_set_flag(state, CAP_PERMITTED, ARRAY_COUNT(loading_capabilities), loading_capabilities,
-			 CAP_CLEAR) == 0)
-		(void)cap_set_proc(state);
-	cap_free(state);
+	rights_limit(~LOADING_RIGHTS, rights_effective());
 }
 
 static bool names_terminal_file(const char *variable)
@@ -152,7 +89,7 @@ int privilege_initialise(struct error *error)
 	forget_terminal_files();
 	if (getuid() == 0)
 		return 0;
-	result = set_effective(NULL, 0, false);
+	result = rights_use(0);
 	if (result < 0)
 		return error_set(error, result, "cannot lower the capabilities of this process: %s",
 				 strerror(-result));
@@ -168,9 +105,9 @@ static bool has_named_root(const char *const roots[static ROOT_COUNT])
 	return false;
 }
 
-static size_t capability_count(const char *const roots[static ROOT_COUNT])
+static uint64_t capture_rights(const char *const roots[static ROOT_COUNT])
 {
-	return has_named_root(roots) ? CAPABILITIES_NAMED_ROOTS : CAPABILITIES_OWN_ROOTS;
+	return has_named_root(roots) ? NAMED_ROOT_RIGHTS : CAPTURE_RIGHTS;
 }
 
 void privilege_raise(const char *const roots[static ROOT_COUNT])
@@ -178,22 +115,12 @@ void privilege_raise(const char *const roots[static ROOT_COUNT])
 	if (getuid() == 0)
 		return;
 	/* without them less can be read, with the reason in the snapshot */
-	(void)set_effective(capture_capabilities, capability_count(roots), !has_named_root(roots));
+	(void)rights_use(capture_rights(roots) | (has_named_root(roots) ? 0 : LOADING_RIGHTS));
 }
 
 void privilege_lower(void)
 {
-	if (getuid() == 0)
-		restore_effective();
-	else
-		(void)set_effective(NULL, 0, false);
-}
-
-static bool is_permitted(int capability)
-{
-	struct rights rights;
-
-	return rights_read(&rights) == 0 && (rights.sets[0].permitted & RIGHTS_BIT(capability)) != 0;
+	(void)rights_use(getuid() == 0 ? ALL_RIGHTS : 0);
 }
 
 /*
@@ -203,12 +130,15 @@ static bool is_permitted(int capability)
  */
 static void keep_reading(const struct capture_options *options, bool loading)
 {
+	const uint64_t also = loading ? LOADING_RIGHTS : 0;
+	struct rights rights;
+
 	if (getuid() != 0)
-		(void)set_effective(capture_capabilities, capability_count(options->roots), loading);
-	else if (is_permitted(CAP_SYS_PTRACE))
-		(void)set_effective(root_capabilities, ARRAY_COUNT(root_capabilities), loading);
+		(void)rights_use(capture_rights(options->roots) | also);
+	else if (rights_read(&rights) == 0 && (rights.permitted & RIGHTS_BIT(CAP_SYS_PTRACE)) != 0)
+		(void)rights_use(ROOT_RIGHTS | also);
 	else
-		restore_effective();
+		(void)rights_use(ALL_RIGHTS);
 }
 
 struct reader *privilege_open_reader(const char *const roots[static ROOT_COUNT])
@@ -231,17 +161,13 @@ struct reader *privilege_open_reader(const char *const roots[static ROOT_COUNT])
  */
 static void find_scheduler(void (*call)(void *argument), void *argument)
 {
-	cap_t before = getuid() == 0 ? cap_get_proc() : NULL;
-	cap_t raised = before != NULL ? cap_dup(before) : NULL;
+	struct rights before;
+	const bool is_raised = getuid() == 0 && rights_read(&before) == 0 &&
+			       rights_use(before.effective | FINDING_RIGHTS) == 0;
 
-	if (raised != NULL &&
-	    add_effective(raised, finding_capabilities, ARRAY_COUNT(finding_capabilities)) == 0)
-		(void)cap_set_proc(raised);
 	call(argument);
-	if (raised != NULL)
-		(void)cap_set_proc(before);
-	cap_free(raised);
-	cap_free(before);
+	if (is_raised)
+		rights_restore(&before);
 }
 
 int privilege_open_capture(const struct capture_options *options, struct capture **ret_capture,
@@ -276,11 +202,6 @@ void privilege_load_latency(const struct capture_options *options, struct captur
 
 void privilege_renounce(void)
 {
-	cap_t state = cap_init(); /* of nothing */
-
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	if (state == NULL)
-		return;
-	(void)cap_set_proc(state);
-	cap_free(state);
+	(void)rights_give_up();
 }
