@@ -211,7 +211,7 @@ static int run(const struct diff_command_options *options, struct snapshot_repor
 					&error) < 0 ||
 	    snapshot_report_open(report, &options->report, &options->view, true, &error) < 0)
 		return command_failed(&error);
-	report->report.wrap_width = options->wrap ? terminal_width(&report->output) : 0;
+	report->report.width = options->wrap ? terminal_width(&report->output) : 0;
 	status = snapshot_files_read(report->request.names, DIFF_SIDE_COUNT, options->report.max_bytes, files,
 				     &error);
 	for (size_t side = 0; status == 0 && side < DIFF_SIDE_COUNT; side++) {

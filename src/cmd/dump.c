@@ -16,7 +16,6 @@
 #include "cmd/line/view_options.h"
 #include "commands.h"
 #include "report/report.h"
-#include "report/round.h"
 #include "session/session.h"
 #include "session/when.h"
 #include "snapshot/ended_set.h"

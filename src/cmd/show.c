@@ -9,7 +9,6 @@
 #include "cmd/line/snapshot_files.h"
 #include "cmd/line/snapshot_report.h"
 #include "commands.h"
-#include "report/round.h"
 #include "session/session.h"
 #include "snapshot/user_names.h"
 
@@ -233,7 +232,7 @@ static int show_run(void *opaque, char **operands, int operand_count)
 	const struct report_options *report = &options->report;
 	const bool is_table = chooses_table(options), is_text = report->format == REPORT_FORMAT_TEXT;
 	bool is_long = options->is_long || report->metrics != NULL || report->sections != NULL ||
-		       report->ktstr || !report_round_has((enum report_format)report->format);
+		       report->ktstr || !screen_table_has((enum report_format)report->format);
 	struct error error;
 	int status;
 

@@ -6,6 +6,7 @@
 #include "report_format.h"
 #include "snapshot/capture_facts.h"
 #include "table/cell_format.h"
+#include "window/column.h"
 
 static void append_capture(struct buffer *out, const char *file, const struct snapshot *snapshot)
 {
@@ -118,35 +119,56 @@ static void append_sides(struct buffer *out, const struct cell *cell)
 	buffer_append_char(out, '}');
 }
 
-/* A bare value: a number where the cell holds one, else a text, null without a value. */
-static void append_value(struct buffer *out, const struct cell *cell)
+static void append_shares(struct buffer *out, const struct cell *cell)
 {
+	for (size_t i = 0; i < VALUE_SHARES; i++)
+		buffer_append_format(out, "%s\"%s\":%.3f", i > 0 ? "," : "{", table_bar_names[i],
+				     (double)cell->value.shares[i]);
+	buffer_append_char(out, '}');
+}
+
+static void append_range(const struct report *report, const struct cell *cell)
+{
+	buffer_append_format(report->out,
+			     report->round != NULL ? "[%" PRId64 ",%" PRId64 "]"
+						   : "{\"low\":%" PRId64 ",\"high\":%" PRId64 "}",
+			     cell->value.range.low, cell->value.range.high);
+}
+
+/* A bare value: a number where the cell holds one, else a text, null without a value. */
+static void append_value(const struct report *report, const struct cell *cell)
+{
+	struct buffer *out = report->out;
+
 	if (cell->state != CELL_VALUE)
 		buffer_append_text(out, "null");
 	else if (cell->form == CELL_FORM_RANGE)
-		buffer_append_format(out, "{\"low\":%" PRId64 ",\"high\":%" PRId64 "}", cell->value.range.low,
-				     cell->value.range.high);
+		append_range(report, cell);
+	else if (cell->form == CELL_FORM_BAR)
+		append_shares(out, cell);
 	else if (cell->sides != NULL)
 		append_sides(out, cell);
 	else if (cell->several)
 		buffer_append_u64(out, cell->value.integer);
-	else if (!cell_format_number(out, cell))
+	else if (!report_append_number(report, cell))
 		json_append_text(out, cell->text != NULL ? cell->text : "");
 }
 
-static void append_measured(struct report *report, const struct cell *cell)
+static void append_measured(const struct report *report, const struct table_column *column,
+			    const struct cell *cell)
 {
 	struct buffer *out = report->out;
 	const char *reason = report_reason_name(cell);
 	struct buffer text = {0};
 
 	buffer_append_text(out, "{\"value\":");
-	append_value(out, cell);
+	append_value(report, cell);
 	json_append_member(out, "unit", unit_names[cell->unit]);
 	json_append_member(out, "state", report_state_name(cell));
 	if (reason != NULL)
 		json_append_member(out, "reason", reason);
-	cell_format_cell(&text, cell);
+	if (report->round == NULL)
+		report_append_shown(report, column, cell, &text);
 	if (text.length != 0) {
 		json_append_name(out, "text");
 		json_append_string(out, text.data, text.length);
@@ -155,22 +177,39 @@ static void append_measured(struct report *report, const struct cell *cell)
 	buffer_release(&text);
 }
 
-static void draw_row(struct report *report, const struct table *table, const struct table_row *row)
+/* Appends what a row is besides its cells. */
+static void append_row_facts(const struct report *report, const struct table_row *row)
 {
-	struct buffer *out = report->out;
-
-	buffer_append_char(out, '{');
-	for (size_t i = 0; i < table->column_count; i++) {
-		json_append_name(out, report_word(report, table->columns[i].name));
-		if (table->columns[i].measured)
-			append_measured(report, &row->cells[i]);
-		else
-			append_value(out, &row->cells[i]);
-	}
-	buffer_append_text(out, row->is_own ? ",\"own\":true}" : "}");
+	if (row->is_own)
+		buffer_append_text(report->out, ",\"own\":true");
+	if (report->round != NULL && row->tid == 0)
+		json_append_count(report->out, "threads", row->threads);
 }
 
-static void draw_header(struct report *report, const struct table *table)
+static void draw_row(const struct report *report, const struct table *table, const struct table_row *row)
+{
+	const size_t facts_at = report->round != NULL ? table->name_count : table->column_count;
+
+	buffer_append_char(report->out, '{');
+	for (size_t i = 0; i < table->column_count; i++) {
+		const struct table_column *column = &table->columns[i];
+
+		if (i == facts_at)
+			append_row_facts(report, row);
+		if (report->round != NULL && column->column == COLUMN_THR)
+			continue;
+		json_append_name(report->out, report_word(report, column->name));
+		if (column->measured)
+			append_measured(report, column, &row->cells[i]);
+		else
+			append_value(report, &row->cells[i]);
+	}
+	if (facts_at == table->column_count)
+		append_row_facts(report, row);
+	buffer_append_char(report->out, '}');
+}
+
+static void begin_section(const struct report *report, const struct table *table)
 {
 	struct buffer *out = report->out;
 
@@ -181,21 +220,45 @@ static void draw_header(struct report *report, const struct table *table)
 		buffer_append_text(out, i != 0 ? "," : "");
 		json_append_text(out, report_word(report, table->columns[i].name));
 	}
-	buffer_append_text(out, "],\"rows\":[");
+	buffer_append_char(out, ']');
+}
+
+/* A round is an object and a line of its own. */
+static void begin_round(const struct report *report)
+{
+	struct buffer *out = report->out;
+
+	buffer_append_char(out, '{');
+	json_append_count(out, "time_unix_ns", report->snapshot->captured_at_unix_ns);
+	json_append_count(out, "interval_ns", report->round->interval_ns);
+	json_append_member(out, "mode", report->round->mode);
+	if (report->round->waits != NULL)
+		json_append_member(out, "waits", report->round->waits);
 }
 
 static void draw_table(struct report *report, const struct table *table)
 {
+	const bool is_round = report->round != NULL;
+	const char *separator = is_round ? "" : "\n";
 	struct buffer *out = report->out;
 
-	if (!table->continues)
-		draw_header(report, table);
+	if (!table->continues) {
+		if (is_round)
+			begin_round(report);
+		else
+			begin_section(report, table);
+		buffer_append_text(out, ",\"rows\":[");
+	}
 	for (size_t i = 0; i < table->row_count; i++) {
-		buffer_append_text(out, table->continues || i != 0 ? ",\n" : "\n");
+		buffer_append_format(out, "%s%s", table->continues || i != 0 ? "," : "", separator);
 		draw_row(report, table, &table->rows[i]);
 	}
-	if (!table->more)
-		buffer_append_format(out, "],\"rows_left_out\":%zu}", table->row_total - table->row_count);
+	if (table->more)
+		return;
+	buffer_append_char(out, ']');
+	if (!is_round)
+		json_append_count(out, "rows_left_out", table->row_total - table->row_count);
+	buffer_append_text(out, is_round ? "}\n" : "}");
 }
 
 static void end(struct report *report)

@@ -48,6 +48,15 @@ struct report_subject {
 	size_t rule_count;
 };
 
+/* What a table of the screen has besides its rows, when it is printed: see screen_table.h. */
+struct report_round {
+	uint64_t interval_ns;
+	const char *mode;
+	const char *waits;          /* how the waits for a CPU are counted; NULL: no column counts any */
+	const char *host, *heading; /* text: lines above the titles; `host` may be NULL */
+	const char *footing;        /* text: lines below the rows, NULL for none */
+};
+
 struct report {
 	enum report_format format;
 	struct buffer *out; /* what has been drawn; the caller may empty it between tables */
@@ -55,12 +64,16 @@ struct report {
 		*snapshot; /* that the tables are of; NULL for none, then no cell may have a reason */
 	const struct snapshot *before; /* of a comparison the first, `snapshot` is the second; else NULL */
 	bool ascii;                    /* text only: the terminal has no UTF-8 */
-	int wrap_width;   /* text only: lines no wider than this, long names go on in the next one; 0: no
-			   * wrapping */
-	bool to_terminal; /* tsv and csv: what a terminal cannot show of a name becomes U+FFFD */
+	int width; /* text only: cells of a line, for which columns leave and long names go on in the next
+		    * line; 0 for no bound */
+	bool to_terminal; /* tsv and csv: what a terminal cannot show of a name becomes U+FFFD; text: the
+			   * largest changes come last */
 	bool csv_safe;    /* csv: no name begins as a formula does */
 	bool own_words;   /* columns and sections have ctop's words, not ktstr's, see report_word.def */
 	bool one_section; /* csv only: leave the section's name out */
+	const struct report_round *round;   /* of the table being drawn: numbers and titles are the screen's;
+					     * NULL for the tables of a report */
+	const struct diff_summary *changes; /* to be drawn at the end */
 	size_t table_count;
 	bool reasons[UINT8_MAX + 1]; /* reasons in printed cells, for the legend */
 	bool partial;                /* a partial cell was printed as text */
@@ -69,7 +82,7 @@ struct report {
 /* Whether people read it rather than programs. */
 bool report_format_is_for_people(enum report_format format);
 
-/* Draws what comes before the tables. `subject` is not kept. */
+/* Draws what comes before the tables. What `subject` points to must stay until report_end(). */
 void report_begin(struct report *report, const struct report_subject *subject);
 
 /* Draws a table, or the next piece of one (not as text). Text and JSON mention rows that a limit has cut. */

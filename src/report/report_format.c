@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/humanize.h"
@@ -12,6 +13,7 @@
 #include "base/unicode.h"
 #include "snapshot/capture_facts.h"
 #include "table/cell_format.h"
+#include "table/screen_format.h"
 
 const char *const report_format_names[REPORT_FORMAT_COUNT + 1] = {
 #define REPORT_FORMAT(id, name, ending, rows) [REPORT_FORMAT_##id] = #name,
@@ -111,8 +113,7 @@ const char *report_reason_words(const struct cell *cell)
 void report_note_reason(struct report *report, const struct cell *cell)
 {
 	/* a text with both sides has its marks within */
-	bool marked = cell_format_has_partial_mark(cell) ||
-		      (cell->sides != NULL && has_reason(cell));
+	bool marked = cell_format_has_partial_mark(cell) || (cell->sides != NULL && has_reason(cell));
 
 	if (cell->state == CELL_UNAVAILABLE || (marked && cell->reason != REASON_LOWER_BOUND))
 		report->reasons[cell->reason] = true;
@@ -192,6 +193,69 @@ struct table *report_create_facts(const struct report *report, enum report_facts
 	}
 	capture_facts_release(facts);
 	return table;
+}
+
+static const struct screen_marks *marks_of(const struct report *report)
+{
+	return report->ascii ? &screen_marks_ascii : &screen_marks_utf8;
+}
+
+void report_append_title(const struct report *report, const struct table_column *column,
+			 struct buffer *buffer)
+{
+	if (report->round != NULL)
+		screen_format_title(buffer, column, marks_of(report));
+	else
+		buffer_append_text(buffer, report_word(report, column->name));
+}
+
+void report_append_shown(const struct report *report, const struct table_column *column,
+			 const struct cell *cell, struct buffer *buffer)
+{
+	if (report->round != NULL)
+		screen_format_cell_in(buffer, column, cell, marks_of(report));
+	else
+		cell_format_cell(buffer, cell);
+}
+
+bool report_append_number(const struct report *report, const struct cell *cell)
+{
+	const double real = cell->value.real;
+
+	if (report->round == NULL || cell->form == CELL_FORM_INTEGER)
+		return cell_format_number(report->out, cell);
+	switch (cell->form) {
+	case CELL_FORM_REAL:
+		if (real == 0.0)
+			buffer_append_char(report->out, '0');
+		else
+			buffer_append_format(report->out, fabs(real) < 1.0 ? "%.6g" : "%.3f", real);
+		return true;
+	case CELL_FORM_RANGE:
+		cell_format_range(report->out, cell->value.range.low, cell->value.range.high);
+		return true;
+	case CELL_FORM_BAR:
+		for (size_t i = 0; i < VALUE_SHARES; i++)
+			buffer_append_format(report->out, "%s%s=%.3f", i > 0 ? ";" : "", table_bar_names[i],
+					     (double)cell->value.shares[i]);
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool report_shows_change(const struct cell *cell)
+{
+	return cell->state == CELL_VALUE && cell->text != NULL && strstr(cell->text, " → ") != NULL;
+}
+
+bool report_has_change(const struct table *table, size_t column)
+{
+	for (size_t i = 0; i < table->row_count; i++) {
+		if (!table->rows[i].heading && report_shows_change(&table->rows[i].cells[column]))
+			return true;
+	}
+	return false;
 }
 
 bool report_append_side(struct buffer *buffer, const struct cell *cell, size_t side)

@@ -53,19 +53,29 @@ enum report_facts {
 struct table *report_create_facts(const struct report *report, enum report_facts which);
 
 /*
- * Appends a text to the report as a field. TSV: without blanks at its ends; tab, newline and backslash become
- * `\t`, `\n`, `\\`, except in the escape of a byte in a name. CSV (RFC 4180): in quotes if needed; with
- * `csv_safe`, a ' precedes `foreign` text that a spreadsheet would read as a formula.
- */
-void report_append_tsv_field(const struct report *report, const char *text, size_t length);
-void report_append_csv_field(const struct report *report, const char *text, size_t length, bool foreign);
-
-/*
  * Appends a name of the host as valid UTF-8: each byte that belongs to no valid sequence becomes U+FFFD, each
  * character that is not printable, but those of `kept` (ASCII), `\x1b`, `\u202e` or `\U000e0041`. In a report
  * that goes to a terminal they are U+FFFD.
  */
 void report_append_name(const struct report *report, const char *text, size_t length, const char *kept);
+
+/* Appends a column's title and a cell as people read them: as the screen has them in the table of a round,
+ * else as reports do. */
+void report_append_title(const struct report *report, const struct table_column *column,
+			 struct buffer *buffer);
+void report_append_shown(const struct report *report, const struct table_column *column,
+			 const struct cell *cell, struct buffer *buffer);
+
+/*
+ * Appends the value of a cell for programs to the report; false (nothing appended) for a text. In the table
+ * of a round real numbers have three decimals, and six digits below one, so that only zero reads as zero; and
+ * ranges and bars are values, too.
+ */
+bool report_append_number(const struct report *report, const struct cell *cell);
+
+/* Whether a cell, or any cell of a column, shows what was before and what is after. */
+bool report_shows_change(const struct cell *cell);
+bool report_has_change(const struct table *table, size_t column);
 
 /* Appends the number of one side of a cell with both: "max" for a limit that is not set, false without a
  * number. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Aligned columns for people: a heading for each section, names made safe for a terminal. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,10 +11,13 @@
 #include "table/cell_format.h"
 
 enum {
-	LEFT_COLUMN_MAX = 56, /* cells; a longer name shifts the cells to its right */
-	LEFT_COLUMN_MIN = 12, /* cells that wrapping leaves to a column of names */
-	GAP = 2,              /* blanks between columns */
-	INDENT = 2,           /* blanks for each level of a tree */
+	NAME_MOST = 56,    /* cells of a column of names; a longer one shifts the cells to its right */
+	FOREIGN_MOST = 60, /* of other texts of the host in the table of a round */
+	NAME_WANTED = 24,  /* for which other columns leave a narrow terminal */
+	NAME_LEAST = 12,   /* that a narrow terminal leaves to it */
+	GAP = 2,           /* blanks between columns */
+	INDENT = 2,        /* blanks for each level of a tree */
+	NO_ROOM = -1,      /* width of a column that has left */
 };
 
 /* Appends text as the terminal can show it. Where it knows ASCII alone, the arrow between two values takes
@@ -42,148 +46,259 @@ static void append_text(const struct report *report, struct buffer *buffer, cons
 	append_safe(report, buffer, text, strlen(text));
 }
 
-/* The printed form of a cell, into the emptied `buffer`; returns its width in cells. */
-static int print_cell(const struct report *report, struct buffer *buffer, const struct cell *cell)
+/* Prints a cell of a column, its title for NULL, into the emptied `buffer`; returns its width in cells. */
+static int print_cell(const struct report *report, const struct table_column *column, const struct cell *cell,
+		      struct buffer *buffer)
 {
 	struct buffer printed = {0};
 
 	buffer_clear(buffer);
-	cell_format_cell(&printed, cell);
+	if (cell != NULL)
+		report_append_shown(report, column, cell, &printed);
+	else
+		report_append_title(report, column, &printed);
 	append_safe(report, buffer, printed.data, printed.length);
 	buffer_release(&printed);
 	return unicode_width(buffer->data, buffer->length);
 }
 
-static int *measure_columns(struct report *report, const struct table *table, struct buffer *scratch)
+/* The width up to which a column grows with its cells; a wider one shifts the cells to its right. */
+static int widest(const struct report *report, const struct table *table, size_t index)
 {
-	int *widths = memory_allocate_zero(table->column_count + 1, sizeof(*widths));
+	const struct table_column *column = &table->columns[index];
 
-	for (size_t i = 0; i < table->column_count; i++) {
-		const char *name = report_word(report, table->columns[i].name);
-
-		widths[i] = unicode_width(name, strlen(name));
-	}
-	for (size_t row = 0; row < table->row_count; row++) {
-		for (size_t i = 0; i < table->column_count && !table->rows[row].heading; i++) {
-			int width = print_cell(report, scratch, &table->rows[row].cells[i]);
-
-			if (i == 0)
-				width += INDENT * table->rows[row].depth;
-			report_note_reason(report, &table->rows[row].cells[i]);
-			if (width > widths[i] && (!table->columns[i].left || width <= LEFT_COLUMN_MAX))
-				widths[i] = width;
-		}
-	}
-	return widths;
+	if (report->round == NULL)
+		return column->left ? NAME_MOST : INT_MAX;
+	if (index < table->name_count)
+		return INT_MAX;
+	return column->foreign ? FOREIGN_MOST : 0;
 }
 
-/* Narrows the widest columns of names until the lines fit. */
-static void narrow_columns(const struct table *table, int wrap_width, int widths[])
+static int measure_column(const struct report *report, const struct table *table, size_t index,
+			  struct buffer *scratch)
 {
-	int excess = -wrap_width - GAP;
+	const struct table_column *column = &table->columns[index];
+	const int most = widest(report, table, index);
+	int width = print_cell(report, column, NULL, scratch);
 
-	for (size_t i = 0; i < table->column_count; i++)
-		excess += widths[i] + GAP;
-	while (excess > 0) {
-		size_t widest = SIZE_MAX;
+	if (report->round != NULL && width < column->width)
+		width = column->width;
+	for (size_t i = 0; i < table->row_count && width < most; i++) {
+		const struct table_row *row = &table->rows[i];
+		const int used = row->heading ? 0
+					      : print_cell(report, column, &row->cells[index], scratch) +
+							(index == 0 ? INDENT * row->depth : 0);
 
-		for (size_t i = 0; i < table->column_count; i++) {
-			if (table->columns[i].left && widths[i] > LEFT_COLUMN_MIN &&
-			    (widest == SIZE_MAX || widths[i] > widths[widest]))
-				widest = i;
-		}
-		if (widest == SIZE_MAX)
-			return;
-		widths[widest]--;
-		excess--;
+		if (used > width && used <= most)
+			width = used;
 	}
+	return width;
 }
 
-static void draw_header(const struct report *report, const struct table *table, const int widths[])
+/* Cells of a line, if no name has more than `name_most` of them. */
+static int line_width(const struct table *table, const int widths[], int name_most)
 {
-	struct buffer *out = report->out;
+	int width = -GAP;
 
 	for (size_t i = 0; i < table->column_count; i++) {
-		const char *name = report_word(report, table->columns[i].name);
-
-		report_append_aligned(out, name, strlen(name), unicode_width(name, strlen(name)), widths[i],
-				      table->columns[i].left, i + 1 == table->column_count);
-		report_append_blanks(out, i + 1 == table->column_count ? 0 : GAP);
+		if (widths[i] != NO_ROOM)
+			width += GAP +
+				 (table->columns[i].left && widths[i] > name_most ? name_most : widths[i]);
 	}
-	buffer_append_char(out, '\n');
+	return width;
 }
 
 /*
- * Draws one line of a row. Of a name it draws what fits, from byte `done` of its column on, and moves that;
- * with `done` NULL it draws all. Returns whether another line is needed.
+ * The column that leaves first where there is no room for all, SIZE_MAX for none: the last one without a
+ * change, else the last one. Names and one column of numbers stay.
  */
-static bool draw_line(struct report *report, const struct table *table, const struct table_row *row,
-		      const int widths[], size_t done[], struct buffer *scratch)
+static size_t find_leaver(const struct table *table, const int widths[])
 {
-	int indent = INDENT * row->depth;
-	size_t column_count = row->heading ? 1 : table->column_count;
+	size_t last = SIZE_MAX, last_equal = SIZE_MAX, count = 0;
+
+	for (size_t i = 0; i < table->column_count; i++) {
+		if (table->columns[i].left || widths[i] == NO_ROOM)
+			continue;
+		count++;
+		last = i;
+		if (!report_has_change(table, i))
+			last_equal = i;
+	}
+	if (count < 2)
+		return SIZE_MAX;
+	return last_equal != SIZE_MAX ? last_equal : last;
+}
+
+static size_t find_widest_name(const struct table *table, const int widths[])
+{
+	size_t widest = SIZE_MAX;
+
+	for (size_t i = 0; i < table->column_count; i++) {
+		if (table->columns[i].left && widths[i] > NAME_LEAST &&
+		    (widest == SIZE_MAX || widths[i] > widths[widest]))
+			widest = i;
+	}
+	return widest;
+}
+
+/* Makes lines fit into `room` cells: columns leave, then names get narrower and go on in the next line. */
+static void fit_columns(const struct table *table, int room, int widths[])
+{
+	size_t index;
+
+	while (line_width(table, widths, NAME_WANTED) > room &&
+	       (index = find_leaver(table, widths)) != SIZE_MAX)
+		widths[index] = NO_ROOM;
+	while (line_width(table, widths, INT_MAX) > room &&
+	       (index = find_widest_name(table, widths)) != SIZE_MAX)
+		widths[index]--;
+}
+
+/* A table being drawn. */
+struct drawing {
+	struct report *report;
+	const struct table *table;
+	int *widths;  /* of the columns, or NO_ROOM */
+	size_t last;  /* column that has room */
+	size_t *done; /* bytes of each cell of a row that its lines have so far */
+	struct buffer text;
+};
+
+/*
+ * Draws a line of a row, or of the titles for NULL. Where a line has an end it has as much of a name as fits,
+ * from byte `done` on, and moves that. Returns whether the row needs another line.
+ */
+static bool draw_line(struct drawing *drawing, const struct table_row *row)
+{
+	static const char marks[] = {
+		[ROW_MARK_NONE] = ' ', [ROW_MARK_NEW] = '+', [ROW_MARK_GONE] = 'x', [ROW_MARK_MOVER] = '^'};
+	struct report *report = drawing->report;
+	const bool is_heading = row != NULL && row->heading;
+	const int indent = row != NULL ? INDENT * row->depth : 0;
+	const size_t last = is_heading ? 0 : drawing->last;
+	struct buffer *out = report->out, *text = &drawing->text;
 	bool more = false;
 
-	report_append_blanks(report->out, indent);
-	for (size_t i = 0; i < column_count; i++) {
-		int width = print_cell(report, scratch, &row->cells[i]);
-		int room = (row->heading ? report->wrap_width : widths[i]) - (i == 0 ? indent : 0);
-		size_t start = 0, length = scratch->length;
+	if (report->round != NULL)
+		buffer_append_char(out, row != NULL ? marks[row->mark] : ' ');
+	report_append_blanks(out, indent);
+	for (size_t i = 0; i <= last; i++) {
+		const struct table_column *column = &drawing->table->columns[i];
+		const int room = (is_heading ? report->width : drawing->widths[i]) - (i == 0 ? indent : 0);
+		const size_t start = drawing->done[i];
+		int width;
 
-		if (done != NULL && table->columns[i].left && length != 0) {
-			start = done[i];
-			length = unicode_prefix(scratch->data + start, length - start,
-						room > LEFT_COLUMN_MIN ? room : LEFT_COLUMN_MIN, &width);
-			done[i] += length;
-			more |= done[i] < scratch->length;
-		} else if (done != NULL && done[i]++ != 0) {
-			length = 0;
+		if (drawing->widths[i] == NO_ROOM)
+			continue;
+		width = print_cell(report, column, row != NULL ? &row->cells[i] : NULL, text);
+		drawing->done[i] = text->length;
+		if (row != NULL)
+			report_note_reason(report, &row->cells[i]);
+		if (row != NULL && report->width != 0 && column->left)
+			drawing->done[i] = start + unicode_prefix(text->data + start, text->length - start,
+								  room > NAME_LEAST ? room : NAME_LEAST,
+								  &width);
+		else if (start != 0)
 			width = 0;
-		}
-		report_append_aligned(report->out, scratch->data + start, length, width, room,
-				      table->columns[i].left, i + 1 == column_count);
-		report_append_blanks(report->out, i + 1 == column_count ? 0 : GAP);
+		more |= drawing->done[i] < text->length;
+		report_append_blanks(out, i == 0 ? 0 : report->round != NULL ? 1 : GAP);
+		report_append_aligned(out, text->data + start, drawing->done[i] - start, width, room,
+				      column->left, i == last);
 	}
-	while (report->out->length != 0 && report->out->data[report->out->length - 1] == ' ')
-		report->out->length--;
-	buffer_append_char(report->out, '\n');
+	while (out->length != 0 && out->data[out->length - 1] == ' ')
+		out->length--;
+	buffer_append_char(out, '\n');
 	return more;
 }
 
-static void draw_row(struct report *report, const struct table *table, const struct table_row *row,
-		     const int widths[], struct buffer *scratch)
+static void draw_row(struct drawing *drawing, const struct table_row *row)
 {
-	size_t *done = report->wrap_width != 0 ? memory_allocate_zero(table->column_count + 1, sizeof(*done))
-					       : NULL;
-
-	while (draw_line(report, table, row, widths, done, scratch))
+	memset(drawing->done, 0, drawing->table->column_count * sizeof(*drawing->done));
+	while (draw_line(drawing, row))
 		;
-	free(done);
+}
+static void append_line(const struct report *report, const char *line)
+{
+	append_text(report, report->out, line);
+	buffer_append_char(report->out, '\n');
+}
+
+static void draw_heading(const struct report *report, const struct table *table)
+{
+	const struct report_round *round = report->round;
+
+	if (report->table_count != 0 || (round == NULL && report->snapshot != NULL))
+		buffer_append_char(report->out, '\n');
+	if (round != NULL) {
+		if (round->host != NULL)
+			append_line(report, round->host);
+		append_line(report, round->heading);
+	} else {
+		buffer_append_text(report->out, "## ");
+		append_line(report,
+			    table->heading != NULL ? table->heading : report_word(report, table->section));
+	}
+}
+
+/* Names the columns for which the terminal is too narrow. */
+static void draw_leavers(const struct drawing *drawing)
+{
+	const struct report *report = drawing->report;
+	const char *before = "no room for ";
+
+	for (size_t i = 0; i < drawing->table->column_count; i++) {
+		if (drawing->widths[i] != NO_ROOM)
+			continue;
+		buffer_append_text(report->out, before);
+		append_text(report, report->out, report_word(report, drawing->table->columns[i].name));
+		before = ", ";
+	}
+	if (before[0] == ',')
+		buffer_append_text(report->out, " (a pipe or a file has all columns)\n");
+}
+
+static void draw_footing(const struct drawing *drawing)
+{
+	const struct report *report = drawing->report;
+	const struct table *table = drawing->table;
+
+	if (report->round != NULL) {
+		buffer_append_text(report->out, report->round->footing != NULL ? report->round->footing : "");
+		return;
+	}
+	if (table->row_total > table->row_count)
+		buffer_append_format(report->out,
+				     "... %zu more lines truncated (use --limit 0 for unlimited)\n",
+				     table->row_total - table->row_count);
+	report_append_folded(report, table, "", "", "\n");
+	draw_leavers(drawing);
 }
 
 static void draw_table(struct report *report, const struct table *table)
 {
-	struct buffer *out = report->out;
-	struct buffer scratch = {0};
-	int *widths = measure_columns(report, table, &scratch);
+	struct drawing drawing = {
+		.report = report,
+		.table = table,
+		.widths = memory_allocate_zero(table->column_count + 1, sizeof(*drawing.widths)),
+		.done = memory_allocate_zero(table->column_count + 1, sizeof(*drawing.done)),
+	};
 
-	if (report->wrap_width != 0)
-		narrow_columns(table, report->wrap_width, widths);
-	if (report->table_count != 0 || report->snapshot != NULL)
-		buffer_append_char(out, '\n');
-	buffer_append_text(out, "## ");
-	append_text(report, out,
-		    table->heading != NULL ? table->heading : report_word(report, table->section));
-	buffer_append_char(out, '\n');
-	draw_header(report, table, widths);
-	for (size_t row = 0; row < table->row_count; row++)
-		draw_row(report, table, &table->rows[row], widths, &scratch);
-	if (table->row_total > table->row_count)
-		buffer_append_format(out, "... %zu more lines truncated (use --limit 0 for unlimited)\n",
-				     table->row_total - table->row_count);
-	report_append_folded(report, table, "", "", "\n");
-	free(widths);
-	buffer_release(&scratch);
+	for (size_t i = 0; i < table->column_count; i++)
+		drawing.widths[i] = measure_column(report, table, i, &drawing.text);
+	if (report->width != 0)
+		fit_columns(table, report->width, drawing.widths);
+	for (size_t i = 0; i < table->column_count; i++)
+		drawing.last = drawing.widths[i] != NO_ROOM ? i : drawing.last;
+	draw_heading(report, table);
+	draw_row(&drawing, NULL);
+	for (size_t i = 0; i < table->row_count; i++) {
+		if (!table->rows[i].empty)
+			draw_row(&drawing, &table->rows[i]);
+	}
+	draw_footing(&drawing);
+	free(drawing.widths);
+	free(drawing.done);
+	buffer_release(&drawing.text);
 }
 
 /* One line about a file. */
@@ -246,23 +361,18 @@ static void append_banner(const struct report *report, const struct report_subje
 static void draw_paragraph(const struct report *report, const char *text)
 {
 	buffer_append_char(report->out, '\n');
-	append_text(report, report->out, text);
-	buffer_append_char(report->out, '\n');
+	append_line(report, text);
 }
 
-static void append_changes(const struct report *report, const struct report_subject *subject)
+static void draw_changes(const struct report *report, const struct diff_summary *changes)
 {
-	struct buffer *out = report->out;
-
-	if (subject->changes != NULL && subject->changes->count != 0)
-		buffer_append_text(out, "\nlargest changes:\n");
-	for (size_t i = 0; subject->changes != NULL && i < subject->changes->count; i++) {
-		buffer_append_format(out, "%3zu. ", i + 1);
-		append_text(report, out, subject->changes->items[i]);
-		buffer_append_char(out, '\n');
+	if (changes == NULL || changes->count == 0)
+		return;
+	buffer_append_text(report->out, "\nlargest changes:\n");
+	for (size_t i = 0; i < changes->count; i++) {
+		buffer_append_format(report->out, "%3zu. ", i + 1);
+		append_line(report, changes->items[i]);
 	}
-	if (subject->order != NULL)
-		draw_paragraph(report, subject->order);
 }
 
 static void begin_comparison(struct report *report, const struct report_subject *subject)
@@ -272,7 +382,12 @@ static void begin_comparison(struct report *report, const struct report_subject 
 	append_side(report, "before", subject->before_file, report->before);
 	append_side(report, "after", subject->file, report->snapshot);
 	append_banner(report, subject);
-	append_changes(report, subject);
+	if (report->to_terminal)
+		report->changes = subject->changes;
+	else
+		draw_changes(report, subject->changes);
+	if (subject->order != NULL)
+		draw_paragraph(report, subject->order);
 	if (table->row_count != 0)
 		draw_table(report, table);
 	table_release(table);
@@ -292,4 +407,10 @@ static void begin(struct report *report, const struct report_subject *subject)
 	buffer_append_char(report->out, '\n');
 }
 
-const struct report_format_entry report_text = {begin, draw_table, draw_paragraph, NULL};
+/* What matters most is last on a terminal, where the beginning is soon out of sight. */
+static void end(struct report *report)
+{
+	draw_changes(report, report->changes);
+}
+
+const struct report_format_entry report_text = {begin, draw_table, draw_paragraph, end};

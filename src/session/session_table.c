@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/order.h"
 #include "table/column_list.h"
+#include "table/row_names.h"
 #include "window/column.h"
 #include "window/ended.h"
 
@@ -590,7 +591,7 @@ static struct ordered_row *order_rows(struct table_work *work, size_t *ret_count
 static void add_cells(struct table_work *work, size_t shown_row, struct table_row *row)
 {
 	table_add_cells(work->table, row);
-	for (size_t i = 0; i < work->table->column_count; i++) {
+	for (size_t i = work->table->name_count; i < work->table->column_count; i++) {
 		make_cell(work, (enum column)work->table->columns[i].column, shown_row, &work->table->arena,
 			  &row->cells[i]);
 	}
@@ -655,13 +656,15 @@ static void fill_row(struct table_work *work, const struct ordered_row *ordered,
 	if (!gone) {
 		set_process(work, ordered, row);
 		row->subject = (uint32_t)ordered->row;
-		if (!work->view->cells_on_demand)
-			add_cells(work, ordered->row, row);
-		return;
+		if (work->view->cells_on_demand)
+			return;
+		add_cells(work, ordered->row, row);
+	} else {
+		table_add_cells(work->table, row);
+		for (size_t i = 0; i < work->column_count; i++)
+			row->cells[work->table->name_count + i] = gone_cell(work->columns[i]);
 	}
-	table_add_cells(work->table, row);
-	for (size_t i = 0; i < work->column_count; i++)
-		row->cells[i] = gone_cell(work->columns[i]);
+	row_names_set(work->view, arena, row);
 }
 
 /* Sets the whole for shares: for groups the sum of all rows, for a thread the time it lived. */
@@ -670,7 +673,7 @@ static void measure_wholes(struct table_work *work, const struct ordered_row *ro
 	struct cell cell;
 
 	for (size_t i = 0; i < work->column_count; i++) {
-		struct table_column *column = &work->table->columns[i];
+		struct table_column *column = &work->table->columns[work->table->name_count + i];
 		const struct column_values *values;
 
 		if (!column_has_shares(work->columns[i]))
@@ -698,7 +701,7 @@ static void fill_table(struct table_work *work)
 	work->sort = sort_column(work);
 	for (size_t i = work->column_count; i-- > 0;) {
 		if (work->columns[i] == work->sort)
-			work->table->sort_column = i;
+			work->table->sort_column = work->table->name_count + i;
 	}
 	rows = order_rows(work, &count, &total);
 	for (size_t i = 0; i < count; i++)
@@ -838,15 +841,19 @@ struct table *session_table(struct session *session, const struct view *view)
 {
 	struct row_values rows = {0};
 	struct table_work work = {.session = session, .view = view, .rows = &rows};
+	struct table_column *column;
 
 	window_describe_fields(session->scheduler);
 	work.column_count = view_columns(view, work.columns);
-	work.table = table_create(NULL, work.column_count);
-	for (size_t i = 0; i < work.column_count; i++) {
+	work.table = table_create(NULL, ROW_NAMES_MAX + work.column_count);
+	work.table->name_count = row_names_columns(view, &work.table->arena, work.table->columns);
+	work.table->column_count = work.table->name_count + work.column_count;
+	column = &work.table->columns[work.table->name_count];
+	for (size_t i = 0; i < work.column_count; i++, column++) {
 		column_describe(work.columns[i], view->mode, view->level == VIEW_LEVEL_THREADS,
-				&work.table->arena, &work.table->columns[i]);
-		work.table->columns[i].at_least = session_is_lower_bound(session, view, work.columns[i]);
-		work.table->columns[i].wanted = view_wanted_width(view, work.columns[i]);
+				&work.table->arena, column);
+		column->at_least = session_is_lower_bound(session, view, work.columns[i]);
+		column->wanted = view_wanted_width(view, work.columns[i]);
 	}
 	if (session->rounds.now == NULL)
 		return work.table;

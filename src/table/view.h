@@ -21,6 +21,14 @@ enum view_level {
 	VIEW_LEVEL_THREADS,
 };
 
+/* How a table names its rows. */
+enum view_naming {
+	VIEW_NAMING_APART,  /* outside of its columns: who draws it has a place for names */
+	VIEW_NAMING_TITLES, /* in first columns for people: TID and THREAD, or the axis: PROCESS */
+	VIEW_NAMING_FIELDS, /* in first columns for programs: tid, tgid, thread; cgroup, process, thread;
+			       group */
+};
+
 enum {
 	VIEW_STEPS_MAX = AXIS_COUNT
 };
@@ -68,12 +76,13 @@ struct view {
 	size_t kept_key_length;
 	bool mark_idle; /* these rows are marked, not hidden: a caller that keeps an order knows which of them
 			   stay */
-	bool jemalloc_only;  /* only rows that are known to have jemalloc */
-	bool hide_gone;      /* no rows for groups and threads that are gone since the last round */
-	size_t limit;        /* rows, 0 for all */
-	int width;           /* cells of the screen for choosing columns; 0 for all columns of the tab */
-	bool shows_identity; /* identity columns stand beside the tab's columns, where they fit */
-	bool looks_up;       /* texts that are looked up for what is shown too: of a live host */
+	bool jemalloc_only;      /* only rows that are known to have jemalloc */
+	bool hide_gone;          /* no rows for groups and threads that are gone since the last round */
+	enum view_naming naming; /* not VIEW_NAMING_APART with `cells_on_demand` */
+	size_t limit;            /* rows, 0 for all */
+	int width;               /* cells of the screen for choosing columns; 0 for all columns of the tab */
+	bool shows_identity;     /* identity columns stand beside the tab's columns, where they fit */
+	bool looks_up;           /* texts that are looked up for what is shown too: of a live host */
 	const struct lookup_cache *commands; /* command lines that were read, for filters; NULL for none. Not
 						owned */
 	/* Columns of the tab that nobody can fill here: their room is that of others. By

@@ -17,7 +17,7 @@
 #include "compare/tables.h"
 #include "metric/selection.h"
 #include "report/report.h"
-#include "report/round.h"
+#include "report/screen_table.h"
 #include "session/session.h"
 #include "store/load.h"
 #include "table/table.h"
@@ -166,21 +166,23 @@ static void show(struct snapshot *snapshot, struct view *view, enum report_forma
 	struct table *table, *all;
 
 	view_set_scheduler(view, session_scheduler(session));
+	if (screen_table_has(format))
+		view->naming = screen_table_naming(format);
 	table = session_table(session, view);
 	look_at(table);
-	if (report_round_has(format)) {
-		report_round(&report,
-			     &(struct round_subject){.file = "fuzz",
-						     .previous = session_previous(session),
-						     .interval_ns = session_interval_ns(session)},
-			     view, table);
+	if (screen_table_has(format)) {
+		screen_table_print(&report,
+				   &(struct screen_subject){.file = "fuzz",
+							    .previous = session_previous(session),
+							    .interval_ns = session_interval_ns(session)},
+				   view, table);
 		report_end(&report);
 	}
 	for (size_t i = 0; i < table->row_count && i < ROWS_MAX; i++) {
 		const struct table_row *row = &table->rows[i];
 
-		session_explain(session, view, row->key, row->key_length, out.length % table->column_count,
-				&lines);
+		session_explain(session, view, row->key, row->key_length,
+				out.length % (table->column_count - table->name_count), &lines);
 		check_text(&lines);
 		buffer_release(&lines);
 		all = with_metrics ? session_metric_table(session, view, row->key, row->key_length) : NULL;

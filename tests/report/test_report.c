@@ -279,7 +279,7 @@ static void test_own_rows(void **state)
 static void test_wrapped_names(void **state)
 {
 	struct buffer out = {0};
-	struct report report = {.out = &out, .wrap_width = 30};
+	struct report report = {.out = &out, .width = 30};
 	struct table *table = table_create("primary", 2);
 	struct table_row *row;
 

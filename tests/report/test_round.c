@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "report/round.h"
+#include "report/screen_table.h"
 #include "session/session.h"
 #include "tests/cmocka_include.h"
 
@@ -83,11 +83,12 @@ static void assert_output(enum report_format format, bool first, const char *exp
 	struct table *table;
 
 	report.table_count = first ? 0 : 1;
+	view.naming = screen_table_naming(format);
 	table = session_table(session, &view);
-	report_round(&report,
-		     &(struct round_subject){.previous = session_previous(session),
-					     .interval_ns = session_interval_ns(session)},
-		     &view, table);
+	screen_table_print(&report,
+			   &(struct screen_subject){.previous = session_previous(session),
+						    .interval_ns = session_interval_ns(session)},
+			   &view, table);
 	table_release(table);
 	assert_string_equal(output.data, expected);
 	buffer_release(&output);

@@ -283,6 +283,7 @@ struct table *screen_options_draw(struct session *session, struct view *view, st
 	struct buffer missing = {0};
 	struct table *table;
 
+	view->naming = screen_table_naming(report->format);
 	if (report->format == REPORT_FORMAT_TEXT)
 		leave_out(session, view, &missing);
 	else
@@ -291,12 +292,12 @@ struct table *screen_options_draw(struct session *session, struct view *view, st
 	if (look_up != NULL)
 		look_up(context, table);
 	report->snapshot = session_now(session);
-	report_round(report,
-		     &(struct round_subject){.file = file,
-					     .previous = session_previous(session),
-					     .interval_ns = session_interval_ns(session),
-					     .missing = missing.data},
-		     view, table);
+	screen_table_print(report,
+			   &(struct screen_subject){.file = file,
+						    .previous = session_previous(session),
+						    .interval_ns = session_interval_ns(session),
+						    .missing = missing.data},
+			   view, table);
 	buffer_release(&missing);
 	return table;
 }

@@ -3,7 +3,7 @@
 #define CTOP_SCREEN_OPTIONS_H
 
 #include "options.h"
-#include "report/round.h"
+#include "report/screen_table.h"
 #include "session/session.h"
 #include "table/view.h"
 #include "view_options.h"
@@ -42,10 +42,10 @@ int screen_options_make_view(const struct screen_options *options, const struct 
 void screen_options_check_filter(const struct session *session, const struct view *view);
 
 /*
- * Draws the newest table of a session as report_round() does; returns it, the caller releases it. Printed
- * names cannot be corrected later: waits for those of users that nobody has asked for before, at most
+ * Draws the newest table of a session as screen_table_print() does; returns it, the caller releases it.
+ * Printed names cannot be corrected later: waits for those of users that nobody has asked for before, at most
  * `patience_ns`. In text, columns that nobody can read leave the table, as on the screen, and rows that did
- * nothing if the view folds them: `view` is changed for that. `file` as of a round_subject. `look_up` (NULL
+ * nothing if the view folds them: `view` is changed for that. `file` as of a screen_subject. `look_up` (NULL
  * for nothing) gets the table before it is drawn.
  */
 struct table *screen_options_draw(struct session *session, struct view *view, struct report *report,

@@ -18,7 +18,6 @@
 #include "cmd/line/screen_options.h"
 #include "cmd/line/signals.h"
 #include "lookups.h"
-#include "report/round.h"
 #include "session/session.h"
 
 /*

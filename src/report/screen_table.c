@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "screen_table.h"
+
+#include "base/clock.h"
+#include "base/humanize.h"
+#include "base/number.h"
+#include "window/column.h"
+#include "window/host_numbers.h"
+
+/* Whether a row has a cell in one of these states (bits of enum cell_state), in a column of numbers about
+ * what its threads did. */
+static bool has_state(const struct table *table, const struct table_row *row, unsigned int states)
+{
+	for (size_t i = table->name_count; i < table->column_count; i++) {
+		if (table->columns[i].column != COLUMN_THR && !table->columns[i].left &&
+		    (states >> row->cells[i].state & 1) != 0)
+			return true;
+	}
+	return false;
+}
+
+static bool has_values(const struct table *table)
+{
+	for (size_t i = 0; i < table->row_count; i++) {
+		if (has_state(table, &table->rows[i], 1U << CELL_VALUE))
+			return true;
+	}
+	return false;
+}
+
+/* Marks the rows that the columns do not apply to; returns how many there are. */
+static size_t mark_empty(struct table *table)
+{
+	const unsigned int wanted = has_values(table) ? 1U << CELL_VALUE | 1U << CELL_UNAVAILABLE : 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < table->row_count; i++) {
+		table->rows[i].empty = !has_state(table, &table->rows[i], wanted);
+		count += table->rows[i].empty;
+	}
+	return count;
+}
+
+/* Whether unfinished waits for a CPU count up to now, or when they end. */
+static const char *waits_word(const struct snapshot *now, const struct table *table)
+{
+	for (size_t i = table->name_count; i < table->column_count; i++) {
+		if (column_counts_waits((enum column)table->columns[i].column))
+			return now->waiting_ns != NULL ? "under-way" : "ended";
+	}
+	return NULL;
+}
+
+/* Appends the line above the titles: the file, the time, the counts and the span. */
+static void append_heading(const struct snapshot *now, const struct screen_subject *subject,
+			   const struct view *view, const struct table *table, const char *waits,
+			   struct buffer *line)
+{
+	const bool is_of_groups = view->level == VIEW_LEVEL_GROUPS;
+	const size_t left_out = table->row_total - table->row_count;
+	const char *file = subject->file;
+	char clock[32], digits[28];
+
+	if (file != NULL)
+		buffer_append_format(line, "%s  ", file);
+	if (clock_format_local(clock, sizeof(clock), file != NULL ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S",
+			       now->captured_at_unix_ns))
+		buffer_append_format(line, "%s  ", clock);
+	humanize_counted(line, is_of_groups ? table->threads : table->row_total, "thread");
+	if (now->provenance.hidden_threads != 0)
+		buffer_append_format(line, " (at least %s more hidden from BPF)",
+				     number_group_digits(now->provenance.hidden_threads, digits));
+	if (is_of_groups) {
+		buffer_append_text(line, ", ");
+		humanize_counted(line, table->row_total + table->row_idle, "group");
+		buffer_append_format(line, " by %s", axes[view->grouping.axis].word);
+	}
+	if (left_out != 0) {
+		buffer_append_text(line, ", of which ");
+		humanize_counted(line, left_out, "row");
+		buffer_append_text(line, " left out (--limit)");
+	}
+	buffer_append_format(line, "  %s", window_mode_names[view->mode]);
+	if (subject->interval_ns != 0 && (file != NULL || view->mode <= WINDOW_MODE_INTERVAL) &&
+	    view->mode != WINDOW_MODE_TOTAL) {
+		buffer_append_text(line, " over ");
+		humanize_compact(line, (double)subject->interval_ns, HUMANIZE_TIME, true);
+	}
+	if (file != NULL && subject->interval_ns == 0)
+		buffer_append_text(line, " (one reading; with ctop capture --for 10 there are rates)");
+	if (waits != NULL)
+		buffer_append_text(line, now->waiting_ns != NULL ? "  includes unfinished waits"
+								 : "  finished waits only");
+	if (subject->missing != NULL)
+		buffer_append_format(line, "  %s", subject->missing);
+}
+
+/* Appends a line about rows that are not printed: " 38 idle groups (--all prints them)". */
+static void append_left_out(size_t count, const char *word, const char *rest, struct buffer *lines)
+{
+	if (count == 0)
+		return;
+	buffer_append_char(lines, ' ');
+	humanize_counted(lines, count, word);
+	buffer_append_format(lines, "%s (--all prints %s)\n", rest, count == 1 ? "it" : "them");
+}
+
+void screen_table_print(struct report *report, const struct screen_subject *subject, const struct view *view,
+			struct table *table)
+{
+	const bool is_text = report->format == REPORT_FORMAT_TEXT;
+	struct report_round round = {
+		.interval_ns = subject->interval_ns,
+		.mode = window_mode_names[view->mode],
+		.waits = waits_word(report->snapshot, table),
+	};
+	struct buffer host = {0}, heading = {0}, footing = {0};
+
+	if (is_text) {
+		host_append_line(report->snapshot, subject->previous, &host);
+		append_heading(report->snapshot, subject, view, table, round.waits, &heading);
+	}
+	/* of a tab, which the user may not have chosen for these rows */
+	if (is_text && view->fold_idle && view->columns == NULL)
+		append_left_out(mark_empty(table), view->level == VIEW_LEVEL_GROUPS ? "group" : "thread",
+				" without numbers here", &footing);
+	append_left_out(table->row_idle, "idle group", "", &footing);
+	round.host = host.data;
+	round.heading = heading.data;
+	round.footing = footing.data;
+	/* there is one header for all rounds */
+	table->continues = report->table_count != 0 &&
+			   (report->format == REPORT_FORMAT_TSV || report->format == REPORT_FORMAT_CSV);
+	report->round = &round;
+	report_table(report, table);
+	report->round = NULL;
+	buffer_release(&host);
+	buffer_release(&heading);
+	buffer_release(&footing);
+}
