@@ -119,11 +119,26 @@ static const char *source_text(const struct subject *subject, enum column metric
 	return name;
 }
 
-/* A change with its sign; a word says whether others differ. */
-static struct cell change_cell(const struct diff_value *value, enum unit unit, struct arena *arena)
+/* Marks a percentage: the name of its metric does not tell, as the title of a column does. */
+static void add_percent_sign(struct cell *cell, struct arena *arena)
 {
-	const double amount = fabs(value->delta);
 	struct buffer text = {0};
+
+	if (cell->state != CELL_VALUE || cell->unit != UNIT_PERCENT)
+		return;
+	screen_format_cell(&text, cell, &screen_marks_utf8);
+	buffer_append_char(&text, '%');
+	cell->text = arena_duplicate(arena, text.data, text.length);
+	buffer_release(&text);
+}
+
+/* A change with its sign; a word says whether others differ. */
+static struct cell change_cell(const struct diff *diff, enum column column, const struct diff_value *value,
+			       struct arena *arena)
+{
+	struct buffer text = {0};
+	double amount, divisor;
+	enum unit unit;
 	struct cell cell;
 
 	if (value->is_category && value->state == VALUE_READ)
@@ -131,8 +146,12 @@ static struct cell change_cell(const struct diff_value *value, enum unit unit, s
 	if (!value->has_delta)
 		return cell_of_state(value->state == VALUE_READ ? VALUE_ABSENT : value->state, value->reason,
 				     UNIT_NONE);
-	cell = amount < 0x1p63 && amount == floor(amount) ? cell_of_integer((uint64_t)amount, unit)
-							  : cell_of_real(amount, unit);
+	unit = diff_unit(diff, column, &divisor);
+	amount = fabs(value->delta) / divisor;
+	cell = divisor == 1 && amount < 0x1p63 && amount == floor(amount)
+		       ? cell_of_integer((uint64_t)amount, unit)
+		       : cell_of_real(amount, unit);
+	add_percent_sign(&cell, arena);
 	if (value->delta == 0)
 		return cell;
 	buffer_append_char(&text, value->delta < 0 ? '-' : '+');
@@ -161,13 +180,14 @@ static struct cell percent_cell(const struct diff_value *value, struct arena *ar
 static void add_metric_row(const struct subject *subject, enum column metric, struct table *table)
 {
 	const struct diff_value value = pair_value(&subject->sides, subject->pair, metric);
-	const enum unit unit = column_report_unit(metric);
 	struct table_row *row = table_add_named_row(table, column_name(metric), column_name(metric));
 
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		row->cells[side] = pair_side_cell(&subject->sides, subject->pair, (enum diff_side)side,
-						  metric, unit, &table->arena);
-	row->cells[2] = change_cell(&value, unit, &table->arena);
+						  metric, &table->arena);
+		add_percent_sign(&row->cells[side], &table->arena);
+	}
+	row->cells[2] = change_cell(subject->join->diff, metric, &value, &table->arena);
 	row->cells[3] = percent_cell(&value, &table->arena);
 	row->cells[4] = cell_of_text(source_text(subject, metric, &value, &table->arena));
 }
@@ -200,20 +220,21 @@ struct table *compare_metric_table(struct comparison *comparison, const struct v
 
 /* --- the explanation --- */
 
-/* A number of a column with all of its digits and its unit, "per second" where rates are compared. */
+/* A number of a column in its unit, with all digits of a whole one. */
 static void append_number(const struct subject *subject, enum column column, double number,
 			  struct buffer *lines)
 {
-	char digits[28];
+	double divisor;
+	const enum unit unit = diff_unit(subject->join->diff, column, &divisor);
 
-	if (fabs(number) < 0x1p63 && number == floor(number))
-		buffer_append_format(lines, "%s%s", number < 0 ? "-" : "",
-				     number_group_digits((uint64_t)fabs(number), digits));
-	else
+	number /= divisor;
+	if (fabs(number) < 0x1p63 && number == floor(number)) {
+		buffer_append_text(lines, number < 0 ? "-" : "");
+		humanize_count(lines, (uint64_t)fabs(number));
+	} else {
 		buffer_append_format(lines, "%.3f", number);
-	buffer_append_text(lines, explain_unit(column_report_unit(column)));
-	if (column_grows(column) && compare_has_rates(subject->comparison))
-		buffer_append_text(lines, " per second");
+	}
+	buffer_append_text(lines, explain_unit(unit));
 }
 
 /* Appends how many threads of a side contributed to a metric, and why the others did not. */
@@ -242,8 +263,7 @@ static void append_words(const struct subject *subject, enum column column, enum
 			 struct buffer *lines)
 {
 	struct arena arena = {0};
-	const struct cell cell = pair_side_cell(&subject->sides, subject->pair, side, column, UNIT_NONE,
-						&arena);
+	const struct cell cell = pair_side_cell(&subject->sides, subject->pair, side, column, &arena);
 
 	screen_format_cell(lines, &cell, &screen_marks_utf8);
 	arena_release(&arena);
@@ -285,7 +305,7 @@ static void append_change(const struct subject *subject, enum column column, con
 		buffer_append_text(lines, value->delta > 0 ? "+" : "");
 		append_number(subject, column, value->delta, lines);
 		if (value->has_fraction)
-			buffer_append_format(lines, ", %+.1f percent", value->fraction * 100);
+			buffer_append_format(lines, ", %+.1f%% of before", value->fraction * 100);
 		buffer_append_char(lines, '\n');
 	} else if (mark == ROW_MARK_NEW || mark == ROW_MARK_LEFT) {
 		buffer_append_text(lines, "Change: not given, since it is on one side only. It is sorted as "
@@ -377,9 +397,8 @@ static void append_meaning(const struct subject *subject, enum column column, st
 		return;
 	}
 	buffer_append_format(lines, "%s: %s\n",
-			     column < COLUMN_COUNT
-				     ? column_title(column, pair_table_mode(subject->join->diff))
-				     : column_name(column),
+			     column < COLUMN_COUNT ? column_title(column, diff_mode(subject->join->diff))
+						   : column_name(column),
 			     column_description(column));
 	if (column_is_derived(column))
 		buffer_append_format(lines, "  = %s\n", derived_metrics[column_derived(column)].formula);

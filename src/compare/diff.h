@@ -277,6 +277,15 @@ extern const char diff_weight_words[];
 /* Whether numbers of a column are places on a scale, as those of CPUs: a change of one is no amount. */
 bool diff_is_ordinal(enum column column);
 
+/* The mode in which columns of a comparison are titled: rates of windows, or the lives of threads. */
+enum window_mode diff_mode(const struct diff *diff);
+
+/* One percent of a CPU in a column of times, where rates are compared: ns or clock ticks of a second. */
+double diff_percent(enum column column);
+
+/* The unit in which people read numbers of a column of a diff, and what to divide a number by for it. */
+enum unit diff_unit(const struct diff *diff, enum column column, double *ret_divisor);
+
 /*
  * How many inputs of a column are metrics whose changes make its change: 0 where it is made of waits under
  * way, of all that counters counted before, or of records.

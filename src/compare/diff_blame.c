@@ -292,9 +292,10 @@ static void append_culprit(const struct diff_blame *blame, const struct diff_bla
 	}
 }
 
-/* "RUNQ of api +0.90 s/s, of which +0.80 while backup ran" */
+/* "RUNQ% of api +90.0, of which +80.0 while backup ran" */
 static void append_change(const struct diff_blame *blame, const struct change *change, struct buffer *text)
 {
+	const double percent = diff_percent(COLUMN_RUNQ);
 	const struct diff_blame_entry *most = NULL;
 	size_t count;
 	const struct diff_blame_entry *entries = diff_blame_of(blame, change->victim, &count);
@@ -305,12 +306,12 @@ static void append_change(const struct diff_blame *blame, const struct change *c
 		if (delta * change->delta > 0 && (most == NULL || fabs(delta) > fabs(change_of(most->time))))
 			most = &entries[i];
 	}
-	buffer_append_text(text, "RUNQ of ");
+	buffer_append_format(text, "%s of ", column_title(COLUMN_RUNQ, WINDOW_MODE_RATE));
 	append_name(blame, change->victim, text);
-	buffer_append_format(text, " %+.2f s/s", change->delta / NS_PER_S);
+	buffer_append_format(text, " %+.1f", change->delta / percent);
 	if (most == NULL)
 		return;
-	buffer_append_format(text, ", of which %+.2f", change_of(most->time) / NS_PER_S);
+	buffer_append_format(text, ", of which %+.1f", change_of(most->time) / percent);
 	append_culprit(blame, most, text);
 }
 

@@ -65,7 +65,7 @@ bool diff_blame_counts(double before, double after);
 
 /*
  * Adds a sentence for each of the victims on both sides whose time changed most, see diff_blame_counts():
- * "RUNQ of api +0.90 s/s, of which +0.80 while backup ran". None unless both sides were measured.
+ * "RUNQ% of api +90.0, of which +80.0 while backup ran". None unless both sides were measured.
  */
 void diff_blame_tell(const struct diff *diff, struct diff_summary *summary);
 

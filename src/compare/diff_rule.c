@@ -153,12 +153,6 @@ static bool is_share(const struct rule *rule)
 	return limit_is_share(rule->column) && rule->limit.kind != LIMIT_AMOUNT && !is_growth(rule);
 }
 
-/* One percent of a CPU in the unit of a column as stored: ns or ticks a second. */
-static double percent_of(enum column column)
-{
-	return column_report_ladder(column) == LADDER_TICKS ? 1e7 / NS_PER_TICK : 1e7;
-}
-
 static double limit_of(const struct rule *rule, enum column column)
 {
 	const double number = rule->limit.number;
@@ -166,7 +160,7 @@ static double limit_of(const struct rule *rule, enum column column)
 	if (is_growth(rule))
 		return number;
 	if (is_share(rule))
-		return number * percent_of(column);
+		return number * diff_percent(column);
 	if (rule->limit.kind == LIMIT_AMOUNT && column_report_ladder(column) == LADDER_TICKS)
 		return number / NS_PER_TICK;
 	return limit_in(&rule->limit, column_entry(column)->unit);
@@ -269,7 +263,7 @@ static void append_fraction(const struct diff_value *value, struct buffer *text)
 static void append_share(const struct rule *rule, enum column column, const struct diff_value *value,
 			 struct buffer *text)
 {
-	const double percent = percent_of(column);
+	const double percent = diff_percent(column);
 
 	if (rule->of_after) {
 		buffer_append_format(text, " has %.1f", value->side[DIFF_AFTER].number / percent);

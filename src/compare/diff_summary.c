@@ -30,16 +30,33 @@ static bool is_same(enum metric a, enum metric b)
 
 /* --- numbers in a sentence --- */
 
-/* The change and what it is: "7.7 s longer", "1,200 fewer". */
-static void append_change(struct buffer *buffer, double delta, enum ladder ladder)
+/* Whether the table shows times of the ladder as percent of a CPU. */
+static bool is_share(const struct diff_summary_per *per, enum ladder ladder)
 {
-	quantity_append(fabs(delta), ladder, buffer);
-	if (ladder == LADDER_NS)
-		buffer_append_text(buffer, delta < 0 ? " less" : " longer");
-	else if (ladder == LADDER_BYTES)
-		buffer_append_text(buffer, delta < 0 ? " less" : " more");
+	return per->rates && ladder == LADDER_NS;
+}
+
+static void append_number(const struct diff_summary_per *per, enum ladder ladder, double number,
+			  struct buffer *buffer)
+{
+	if (is_share(per, ladder))
+		humanize_percent(buffer, number * 100 / NS_PER_S);
 	else
-		buffer_append_text(buffer, delta < 0 ? " fewer" : " more");
+		quantity_append(number, ladder, buffer);
+}
+
+/* The change and what it is: "7.7 s longer", "1,200 fewer"; of a percentage only "more". */
+static void append_change(const struct diff_summary_per *per, enum ladder ladder, double delta,
+			  struct buffer *buffer)
+{
+	if (!is_share(per, ladder)) {
+		quantity_append(fabs(delta), ladder, buffer);
+		buffer_append_char(buffer, ' ');
+	}
+	if (delta >= 0)
+		buffer_append_text(buffer, ladder == LADDER_NS && !per->rates ? "longer" : "more");
+	else
+		buffer_append_text(buffer, ladder == LADDER_UNITLESS ? "fewer" : "less");
 }
 
 static void append_threads(struct buffer *buffer, const struct diff_change *change, const char *arrow)
@@ -63,25 +80,24 @@ void diff_summary_append(const struct diff_change *change, const struct diff_sum
 {
 	const enum ladder ladder = metric_type(change->metric)->ladder;
 	const char *arrow = per->ascii ? " -> " : " → ";
+	const char *per_second = per->rates && !is_share(per, ladder) ? " per second" : "";
 	const char *phrase = phrases[change->metric], *star = strchr(phrase, '*');
 	const double delta = change->number[DIFF_AFTER] - change->number[DIFF_BEFORE];
 
 	buffer_append(buffer, change->name, change->name_length);
 	buffer_append_text(buffer, change->is_new ? ", which was not there before, " : " ");
 	buffer_append(buffer, phrase, (size_t)(star - phrase));
-	if (change->is_new)
-		quantity_append(fabs(delta), ladder, buffer);
-	else
-		append_change(buffer, delta, ladder);
-	buffer_append_text(buffer, star + 1);
-	if (change->is_new && per->rates)
-		buffer_append_text(buffer, " per second");
-	buffer_append_text(buffer, " (");
-	if (!change->is_new) {
-		quantity_append(change->number[DIFF_BEFORE], ladder, buffer);
+	if (change->is_new) {
+		append_number(per, ladder, fabs(delta), buffer);
+		buffer_append_format(buffer, "%s%s%s (", is_share(per, ladder) ? " of the time" : "",
+				     star + 1, per_second);
+	} else {
+		append_change(per, ladder, delta, buffer);
+		buffer_append_format(buffer, "%s (", star + 1);
+		append_number(per, ladder, change->number[DIFF_BEFORE], buffer);
 		buffer_append_text(buffer, arrow);
-		quantity_append(change->number[DIFF_AFTER], ladder, buffer);
-		buffer_append_text(buffer, per->rates ? " per second, " : ", ");
+		append_number(per, ladder, change->number[DIFF_AFTER], buffer);
+		buffer_append_format(buffer, "%s, ", per_second);
 	}
 	if (per->second && per->interval_ns != 0) {
 		quantity_append(fabs(delta) * NS_PER_S / (double)per->interval_ns, ladder, buffer);

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/order.h"
 #include "diff.h"
+#include "table/limit.h"
 #include "table/value_cell.h"
 
 /* --- a side as a window whose rows are the pairs --- */
@@ -322,6 +323,32 @@ size_t diff_metric_inputs(enum column column)
 			       !column_has(entry, COLUMN_OF_WAITS | COLUMN_OF_LIVES | COLUMN_OF_RECORDS)
 		       ? entry->input_count
 		       : 0;
+}
+
+enum window_mode diff_mode(const struct diff *diff)
+{
+	return diff->options.rates ? WINDOW_MODE_RATE : WINDOW_MODE_TOTAL;
+}
+
+double diff_percent(enum column column)
+{
+	return column_report_ladder(column) == LADDER_TICKS ? 1e7 / NS_PER_TICK : 1e7;
+}
+
+enum unit diff_unit(const struct diff *diff, enum column column, double *ret_divisor)
+{
+	const enum unit unit = column_unit(column, diff_mode(diff), diff->options.single);
+
+	*ret_divisor = diff->options.rates && limit_is_share(column) ? diff_percent(column) : 1;
+	/* the title of thread_count is that of a rate */
+	if (column >= COLUMN_COUNT && !column_grows(column))
+		return column_report_unit(column);
+	/* lives are as stored, also in clock ticks */
+	return unit == UNIT_NS && diff_metric_inputs(column) != 0 &&
+			       metric_type((enum metric)column_entry(column)->inputs[0])->ladder ==
+				       LADDER_TICKS
+		       ? UNIT_TICKS
+		       : unit;
 }
 
 /* The amount that moved: the change, or all of it where the group is on one side only. */

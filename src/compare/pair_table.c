@@ -17,11 +17,6 @@
 #include "table/screen_format.h"
 #include "table/value_cell.h"
 
-enum window_mode pair_table_mode(const struct diff *diff)
-{
-	return diff->options.rates ? WINDOW_MODE_RATE : WINDOW_MODE_TOTAL;
-}
-
 /* --- pairs as they are shown --- */
 
 struct diff_value pair_value(const struct pair_sides *sides, const struct diff_pair *pair, enum column column)
@@ -74,40 +69,23 @@ void pair_append_name(const struct pair_sides *sides, const struct diff_pair *pa
 
 /* --- cells --- */
 
-/* The unit in which the table shows numbers of a column of a diff. */
-static enum unit unit_of(const struct diff *diff, enum column column)
-{
-	const enum unit unit = column_unit(column, pair_table_mode(diff), diff->options.single);
-
-	/* lives are as stored, also in clock ticks */
-	return unit == UNIT_NS && !diff->options.rates && diff_metric_inputs(column) != 0 &&
-			       metric_type((enum metric)column_entry(column)->inputs[0])->ladder ==
-				       LADDER_TICKS
-		       ? UNIT_TICKS
-		       : unit;
-}
-
 struct cell pair_side_cell(const struct pair_sides *sides, const struct diff_pair *pair, enum diff_side shown,
-			   enum column column, enum unit unit, struct arena *arena)
+			   enum column column, struct arena *arena)
 {
 	const enum diff_side side = pair_side(sides, shown);
 	const struct diff *diff = sides->diff;
 	struct value value;
 	struct cell cell;
+	double divisor;
 
 	diff_side(diff, pair, side, column, &value);
 	if (diff->reductions[side] == NULL)
 		return cell_of_state(VALUE_ABSENT, REASON_READ, UNIT_NONE);
 	value_cell(reduction_column(diff->reductions[side], column), &value, arena, &cell);
-	cell.unit = unit;
-	/* a diff has the ns of a second, or its clock ticks where they are stored so */
-	if (cell.unit == UNIT_PERCENT && cell.form == CELL_FORM_REAL &&
-	    column_entry(column)->unit == UNIT_NS) {
-		const double scale = column_report_ladder(column) == LADDER_TICKS ? 100.0 / USER_HZ
-										  : 100.0 / NS_PER_S;
-
-		cell.value.real *= scale;
-		cell.sort *= scale;
+	cell.unit = diff_unit(diff, column, &divisor);
+	if (cell.form == CELL_FORM_REAL) {
+		cell.value.real /= divisor;
+		cell.sort /= divisor;
 	}
 	return cell;
 }
@@ -136,8 +114,7 @@ static struct cell make_cell(const struct pair_sides *sides, const struct diff_p
 	struct cell *kept;
 
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		cells[side] = pair_side_cell(sides, pair, (enum diff_side)side, column,
-					     unit_of(sides->diff, column), arena);
+		cells[side] = pair_side_cell(sides, pair, (enum diff_side)side, column, arena);
 		/* the title says it */
 		cells[side].partial &= !described->at_least;
 	}
@@ -522,8 +499,8 @@ static struct table *begin_table(const struct ranking *ranking, const char *name
 	for (size_t i = 0; i < ranking->column_count; i++) {
 		struct table_column *column = &table->columns[first + i];
 
-		column_describe(ranking->columns[i], pair_table_mode(diff), diff->options.single,
-				&table->arena, column);
+		column_describe(ranking->columns[i], diff_mode(diff), diff->options.single, &table->arena,
+				column);
 		column->at_least = is_lower_bound(diff, ranking->columns[i]);
 		if (name_title != NULL)
 			column->name = arena_format(&table->arena, "%s%s",

@@ -35,16 +35,13 @@ struct table *pair_table_create(const struct pair_sides *sides, const struct vie
 /* Fills rows of such a table that have no cells yet. */
 void pair_table_fill(const struct pair_sides *sides, struct table *table, size_t first, size_t count);
 
-/* The mode in which columns of a comparison are titled: rates of windows, or the lives of threads. */
-enum window_mode pair_table_mode(const struct diff *diff);
-
 /* A column of a pair and its change, by the sides as shown. */
 struct diff_value pair_value(const struct pair_sides *sides, const struct diff_pair *pair,
 			     enum column column);
 
-/* The cell of one side as shown, its number in `unit`; texts are in `arena`. */
+/* The cell of one side as shown, its number in the unit of diff_unit(); texts are in `arena`. */
 struct cell pair_side_cell(const struct pair_sides *sides, const struct diff_pair *pair, enum diff_side shown,
-			   enum column column, enum unit unit, struct arena *arena);
+			   enum column column, struct arena *arena);
 
 /* How a row is marked: in one side only, or none of its threads is the same. */
 enum row_mark pair_mark(const struct pair_sides *sides, const struct diff_pair *pair);

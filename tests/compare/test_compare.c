@@ -161,6 +161,20 @@ static void expect_told(const char *label, enum column column, const char *text)
 	buffer_release(&lines);
 }
 
+/* A cell of the row of a metric on the page of all. */
+static const char *shown_metric(const struct table *page, const char *metric, size_t column)
+{
+	static char text[64];
+	struct buffer buffer = {0};
+
+	screen_format_cell(&buffer, &fixture_row(page, metric)->cells[column], &screen_marks_ascii);
+	assert_true(buffer.length < sizeof(text));
+	memcpy(text, buffer.data != NULL ? buffer.data : "", buffer.length);
+	text[buffer.length] = '\0';
+	buffer_release(&buffer);
+	return text;
+}
+
 /* The sentence about a column of a row, "" for none. */
 static const char *sentence_of(const char *label, enum column column)
 {
@@ -835,6 +849,8 @@ static struct snapshot *pool_window(double seconds, enum diff_side side, uint32_
  * not. */
 static void test_verdicts(void **state)
 {
+	struct table *page;
+
 	(void)state;
 	compare(pool_window(1000, DIFF_BEFORE, 2), pool_window(1012, DIFF_AFTER, 3));
 	view_of(AXIS_PROCESS);
@@ -851,8 +867,14 @@ static void test_verdicts(void **state)
 	expect_told("slower", COLUMN_CPU, "Verdict: real (p ");
 	expect_told("many", COLUMN_THR, "Verdict: large enough, but not tested.");
 	assert_string_equal(sentence_of("slower", COLUMN_CPU),
-			    "slower ran 200 ms longer on a CPU (200 ms -> 400 ms per second, 1 thread): "
-			    "the same threads");
+			    "slower ran more on a CPU (20.0% -> 40.0%, 1 thread): the same threads");
+	expect_told("slower", COLUMN_CPU, "Before: 20.025 percent\n");
+	expect_told("slower", COLUMN_CPU, "Change: +20 percent, +99.9% of before\n");
+	expect_told("many", COLUMN_THR, "Before: 2\n");
+	page = compare_metric_table(comparison, &view, "slower", strlen("slower"));
+	assert_string_equal(shown_metric(page, "run_time_ns", 0), "20.0%");
+	assert_string_equal(shown_metric(page, "run_time_ns", 2), "+20.0%");
+	table_release(page);
 	view.equal_rows = true;
 	draw();
 	assert_int_equal(table->row_count, 4);
@@ -1035,20 +1057,6 @@ static void test_live(void **state)
 	table_release(first);
 }
 
-/* A cell of the row of a metric on the page of all. */
-static const char *shown_metric(const struct table *page, const char *metric, size_t column)
-{
-	static char text[64];
-	struct buffer buffer = {0};
-
-	screen_format_cell(&buffer, &fixture_row(page, metric)->cells[column], &screen_marks_ascii);
-	assert_true(buffer.length < sizeof(text));
-	memcpy(text, buffer.data != NULL ? buffer.data : "", buffer.length);
-	text[buffer.length] = '\0';
-	buffer_release(&buffer);
-	return text;
-}
-
 static void test_metric_page(void **state)
 {
 	struct table *page;
@@ -1083,11 +1091,11 @@ static void test_explanation(void **state)
 	draw();
 	expect_told("web", COLUMN_RUNQ, "Before: 2,000,000,000 ns");
 	expect_told("web", COLUMN_RUNQ, "After: 5,500,000,000 ns");
-	expect_told("web", COLUMN_RUNQ, "Change: +3,500,000,000 ns, +175.0 percent");
+	expect_told("web", COLUMN_RUNQ, "Change: +3,500,000,000 ns, +175.0% of before");
 	expect_told("web", COLUMN_RUNQ, "wait_time_ns: read of 3 of 3 threads");
 	expect_told("web", COLUMN_RUNQ, "Threads: 2 the same, 1 came, 1 gone.");
 	expect_told("web", COLUMN_THR, "Before: 3\n");
-	expect_told("web", COLUMN_THR, "Change: 0, +0.0 percent");
+	expect_told("web", COLUMN_THR, "Change: 0, +0.0% of before");
 	expect_told("web", COLUMN_LOST, "WAITED: All waits");
 	expect_told("new", COLUMN_CPU, "Before: not there");
 	expect_told("new", COLUMN_CPU, "After: 2,000,000,000 ns");

@@ -54,11 +54,23 @@ static void test_sentences_have_the_words_of_their_unit(void **state)
 				      .is_new = true};
 	assert_sentence(change, plain,
 			"backup, which was not there before, ran 2 h 13 min on a CPU (2 threads)");
+	/* of rates the numbers are those of the table: times are percent of a CPU */
+	assert_sentence((struct diff_change){.metric = METRIC_RUN_TIME_NS,
+					     .name = "api",
+					     .number = {3.382e9, 7.322e9},
+					     .threads = {12, 12}},
+			(struct diff_summary_per){.rates = true},
+			"api ran more on a CPU (338.2% → 732.2%, 12 threads)");
+	assert_sentence(
+		(struct diff_change){
+			.metric = METRIC_READ_BYTES, .name = "db", .number = {2560, 1024}, .threads = {1, 1}},
+		(struct diff_summary_per){.rates = true},
+		"db read 1.5 KiB less from storage (2.5 KiB → 1 KiB per second, 1 thread)");
 	/* rates of what began and ended within the second window */
 	change.number[DIFF_AFTER] = 250e6;
 	change.threads[DIFF_AFTER] = 0;
 	assert_sentence(change, (struct diff_summary_per){.rates = true},
-			"backup, which was not there before, ran 250 ms on a CPU per second (ended since)");
+			"backup, which was not there before, ran 25.0% of the time on a CPU (ended since)");
 }
 
 static void test_sentences_are_divided_as_rows_are(void **state)
@@ -182,10 +194,10 @@ static void test_who_delays_whom(void **state)
 	diff_fixture_compare(AXIS_PROCESS);
 	diff_blame_tell(diff, &summary);
 	assert_int_equal(summary.count, 3);
-	assert_string_equal(summary.items[0], "RUNQ of api +0.90 s/s, of which +0.80 while backup ran");
+	assert_string_equal(summary.items[0], "RUNQ% of api +90.0, of which +80.0 while backup ran");
 	assert_string_equal(summary.items[1],
-			    "RUNQ of batch -0.30 s/s, of which -0.30 while its own threads ran");
-	assert_string_equal(summary.items[2], "RUNQ of backup -0.15 s/s, of which -0.15 (interrupts)");
+			    "RUNQ% of batch -30.0, of which -30.0 while its own threads ran");
+	assert_string_equal(summary.items[2], "RUNQ% of backup -15.0, of which -15.0 (interrupts)");
 	diff_summary_release(&summary);
 	/* less than 1 % of a CPU, or less than a tenth */
 	for (size_t i = 0; i < before->latency.delay_count; i++)

@@ -64,6 +64,39 @@ static void test_rates(void **state)
 	expect_rates("new", METRIC_READ_BYTES, 409.6, 819.2);
 }
 
+static void expect_unit(enum column column, enum unit unit, double divisor)
+{
+	double own;
+
+	assert_int_equal(diff_unit(diff, column, &own), unit);
+	assert_true(own == divisor);
+}
+
+/* Rates of times are read as percent of a CPU, as the table shows them; lives as they are stored. */
+static void test_units(void **state)
+{
+	static const struct pair_thread threads[] = {
+		{"/", "web", "web", 10, 10, 5, 1 * S, 0, 0, REASON_READ}};
+
+	(void)state;
+	diff_fixture_replace(pair_window(1000, threads, 1010, threads, 1),
+			     pair_window(1010, threads, 1020, threads, 1));
+	compare(NULL);
+	expect_unit(COLUMN_CPU, UNIT_PERCENT, 1e7);
+	expect_unit(COLUMN_USER, UNIT_PERCENT, 1e7);
+	expect_unit(column_of_stored(METRIC_RUN_TIME_NS), UNIT_PERCENT, 1e7);
+	expect_unit(column_of_stored(METRIC_UTIME_CLOCK_TICKS), UNIT_PERCENT, 1);
+	expect_unit(column_of_stored(METRIC_READ_BYTES), UNIT_BYTES_PER_S, 1);
+	expect_unit(column_of_stored(METRIC_MINFLT), UNIT_COUNT_PER_S, 1);
+	expect_unit(column_of_stored(METRIC_THREAD_COUNT), UNIT_COUNT, 1);
+	expect_unit(column_of_stored(METRIC_WAIT_MAX), UNIT_NS, 1);
+	diff_fixture_compare(AXIS_THREAD);
+	expect_unit(COLUMN_CPU, UNIT_NS, 1);
+	expect_unit(COLUMN_USER, UNIT_TICKS, 1);
+	expect_unit(column_of_stored(METRIC_UTIME_CLOCK_TICKS), UNIT_TICKS, 1);
+	expect_unit(column_of_stored(METRIC_MINFLT), UNIT_COUNT, 1);
+}
+
 /* Ended threads count in their group, and have a row of their own where nothing else is there. */
 static void test_ended(void **state)
 {
@@ -422,10 +455,10 @@ static void test_comparability(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		DIFF_TEST(test_rates),           DIFF_TEST(test_ended),         DIFF_TEST(test_renamed),
-		DIFF_TEST(test_renamed_cgroup),  DIFF_TEST(test_evidence),      DIFF_TEST(test_renamed_parts),
-		DIFF_TEST(test_rules),           DIFF_TEST(test_comparability), DIFF_TEST(test_inputs),
-		DIFF_TEST(test_waits_under_way),
+		DIFF_TEST(test_rates),         DIFF_TEST(test_units),           DIFF_TEST(test_ended),
+		DIFF_TEST(test_renamed),       DIFF_TEST(test_renamed_cgroup),  DIFF_TEST(test_evidence),
+		DIFF_TEST(test_renamed_parts), DIFF_TEST(test_rules),           DIFF_TEST(test_comparability),
+		DIFF_TEST(test_inputs),        DIFF_TEST(test_waits_under_way),
 	};
 
 	return cmocka_run_group_tests_name("diff_window", tests, NULL, NULL);
