@@ -348,6 +348,8 @@ static char ascii_of(uint32_t scalar)
 	case 0x2192: /* → */
 	case 0x2265: /* ≥ */
 		return '>';
+	case 0x2260: /* ≠ */
+		return '#';
 	default:
 		return '?';
 	}
