@@ -55,9 +55,10 @@ static int parse_per(const char *value, void *member, struct error *error)
 static const struct option own_options[] = {
 	{OPTION('\0', "display-format", "COLUMNS", struct diff_command_options, display),
 	 .choices = tables_display_names,
-	 .description = "columns after group, threads and metric: arrow (both sides in one, change, %, "
-			"uptime; default of text and tsv), full (before, after, change, %; default of the "
-			"other formats), delta-only, no-pct or pct-only"},
+	 .description =
+		 "columns of the long form after group, threads and metric: arrow (both sides in one, "
+		 "change, %, uptime; default of text and tsv), full (before, after, change, %; default "
+		 "of the other formats), delta-only, no-pct or pct-only"},
 	{OPTION('\0', "wrap", NULL, struct diff_command_options, wrap),
 	 .description = "on a terminal, continue long names on the next line"},
 	{OPTION('\0', "match", "HOW", struct diff_command_options, match), .choices = matchings,
@@ -65,8 +66,8 @@ static const struct option own_options[] = {
 			"and list the threads that came and went (default where they can be told apart); "
 			"group: compare what the groups add up to on each side"},
 	{PARSED_OPTION('\0', "per", "second|thread", struct diff_command_options, per, parse_per),
-	 .description = "add a column with the change per second between the captures, or with the value per "
-			"thread; may be repeated"},
+	 .description = "add a column to the long form with the change per second between the captures, or "
+			"with the value per thread; may be repeated"},
 	{OPTION('\0', "fail-if", "RULE", struct diff_command_options, fail_if),
 	 .description =
 		 "exit with 3 if 'NUMBER(GROUPS) OP LIMIT' is true of a group's change: 'CPU%(worker-*) > "
@@ -81,14 +82,15 @@ static const struct option own_options[] = {
 	 .description = "let changes that may be chance break rules (files with windows)"},
 	{OPTION('t', "tab", "TAB", struct diff_command_options, tab),
 	 .description =
-		 "for two files with windows, print the columns of this tab (run, io, memory and so on, "
-		 "as in ctop; default overview); cgroup implies -g cgroup"},
+		 "print the columns of this tab (run, io, memory and so on, as in ctop; default overview); "
+		 "cgroup implies -g cgroup"},
 	{OPTION('\0', "long", NULL, struct diff_command_options, is_long),
 	 .description =
-		 "of two files with windows, print every metric of a group in a row of its own, and cgroups, "
-		 "pressure and smaps_rollup; so do --metrics, --sections, --columns and --sort-by"},
+		 "print the long form: every metric of a group in a row of its own, and cgroups, pressure "
+		 "and smaps_rollup, as tsv, csv and json have it; so do --metrics, --sections, --columns, "
+		 "--sort-by, --display-format and --per"},
 	{OPTION('\0', "all", NULL, struct diff_command_options, all),
-	 .description = "of two files with windows, print rows that did not change measurably, too"},
+	 .description = "print rows that did not change measurably, too"},
 };
 
 static const struct option_table own_table = {"Options", own_options, ARRAY_COUNT(own_options)};
@@ -294,9 +296,9 @@ const struct command diff_command = {
 		"they run the same types of threads and are marked [renamed: NAME]. Of two files with "
 		"windows "
 		"(ctop capture --for 10) rates are compared, else lives. The three largest changes come "
-		"first, in sentences, and the rows are sorted by share of each metric's total change. A "
-		"change is a centred dot if a side is unavailable or lacks the "
-		"values of some threads, and - if the metric does not apply to a side.",
+		"first, in sentences, and the rows are sorted by share of each metric's total change. Text, "
+		"markdown and html have a row for each group, with both values where they differ. A group "
+		"in one file only has - on the other side. A value is a centred dot if it is unavailable.",
 	.tables = tables,
 	.table_count = ARRAY_COUNT(tables),
 	.options_size = sizeof(struct diff_command_options),
