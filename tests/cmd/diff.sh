@@ -79,6 +79,10 @@ result "a file with itself" "$([ -s "$directory/same" ] || echo "nothing is prin
 
 print "text" "^jtarget worker-{N}  /app.slice/web-{N}.service  *8 → 12  *2.0ms → 2.2ms  *2.3ms → 21.4ms " "$before" "$after"
 print "which says what did not change" "^[0-9]* more did not change measurably (--all prints them)$" "$before" "$after"
+print "the columns of another tab" "^process  *THR  *RSS  .*MAJF" "$before" "$after" -g process -t memory
+"$ctop" diff "$before" "$after" -g process 2>&1 | sed '1,/^process  /d' >"$directory/text"
+expect "and with --all what did not change" "^$(awk '/ more did not change/ { rows += $1; next } { rows++ } END { print rows }' "$directory/text")$" \
+    "$("$ctop" diff "$before" "$after" -g process --all 2>&1 | sed '1,/^process  /d' | wc -l)"
 print "a metric of a group" "^/app.slice/web-{N}.service | jtarget | worker-{N}  *8→12  *run_time_ns " "$before" "$after" --metrics run_time_ns
 print "first file empty" "^redis-server io_thd_{N}  /app.slice/cache.service  *- → 3  *- → 98.4s " "$empty" "$after"
 print "second file empty" "^redis-server io_thd_{N}  /app.slice/cache.service  *3 → -  *98.4s → - " "$after" "$empty"
