@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/humanize.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "base/unicode.h"
 #include "session/when.h"
 
@@ -450,7 +449,6 @@ static void draw_relation(struct ui *ui, int y)
 					    [COMPARE_BOOT_UNKNOWN] = "boot not known"};
 	uint64_t distance = compare_distance_ns(ui->comparison);
 	struct diff_match_count threads;
-	char same[28], came[28], gone[28];
 	struct buffer text = {0};
 
 	buffer_append_text(&text, boots[compare_boot(ui->comparison)]);
@@ -459,11 +457,10 @@ static void draw_relation(struct ui *ui, int y)
 		humanize_duration(&text, (double)distance);
 		buffer_append_text(&text, " apart");
 	}
-	if (compare_count_threads(ui->comparison, &threads))
-		buffer_append_format(&text, ": %s threads the same, %s came, %s gone",
-				     number_group_digits(threads.same, same),
-				     number_group_digits(threads.came, came),
-				     number_group_digits(threads.went, gone));
+	if (compare_count_threads(ui->comparison, &threads)) {
+		buffer_append_text(&text, ": ");
+		compare_append_counts(&threads, " threads", &text);
+	}
 	draw_text(y, 0, draw_screen_width(), STYLE_NORMAL, text.data, text.length);
 	draw_order(ui, y, draw_width(text.data, text.length));
 	buffer_release(&text);

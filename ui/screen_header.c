@@ -162,12 +162,12 @@ static void add_interval(struct header_line *line, const struct ui *ui)
 	const uint64_t asked_ns = ui->settings.interval_ns, real_ns = session_interval_ns(ui->session);
 	struct buffer text = {0};
 
-	if (session_round_count(ui->session) <= 2 || real_ns <= asked_ns + asked_ns / 10) {
-		add(line, STYLE_NORMAL, "every %gs", (double)asked_ns / NS_PER_S);
-		return;
+	buffer_append_format(&text, "every %gs", (double)asked_ns / NS_PER_S);
+	if (session_round_count(ui->session) > 2 && real_ns > asked_ns + asked_ns / 10) {
+		buffer_append_text(&text, ", took ");
+		humanize_compact(&text, (double)(real_ns / NS_PER_MS * NS_PER_MS), HUMANIZE_TIME, true);
 	}
-	humanize_compact(&text, (double)(real_ns / NS_PER_MS * NS_PER_MS), HUMANIZE_TIME, true);
-	add(line, STYLE_NORMAL, "every %gs, took %s", (double)asked_ns / NS_PER_S, text.data);
+	add_text(line, &text);
 	buffer_release(&text);
 }
 

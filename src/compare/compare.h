@@ -62,6 +62,9 @@ uint64_t compare_distance_ns(const struct comparison *comparison);
 /* Counts the threads of both sides, of after only and of before only; false unless they are of one boot. */
 bool compare_count_threads(const struct comparison *comparison, struct diff_match_count *ret_threads);
 
+/* Appends "1,131 threads the same, 43 came, 73 gone", with `what` for " threads". */
+void compare_append_counts(const struct diff_match_count *threads, const char *what, struct buffer *buffer);
+
 /* --- tables and texts, as those of session.h --- */
 
 struct table *compare_table(struct comparison *comparison, const struct view *view);

@@ -342,8 +342,7 @@ static void append_verdict(const struct subject *subject, enum column column, st
 	buffer_append_text(lines, ".\n");
 }
 
-/* Appends what became of the threads of a group; `what` names them behind the first number. */
-static void append_counts(const struct diff_match_count *threads, const char *what, struct buffer *buffer)
+void compare_append_counts(const struct diff_match_count *threads, const char *what, struct buffer *buffer)
 {
 	char same[28], came[28], gone[28];
 
@@ -364,7 +363,7 @@ static void append_threads(const struct subject *subject, struct buffer *lines)
 		return;
 	}
 	buffer_append_text(lines, "Threads: ");
-	append_counts(&threads, "", lines);
+	compare_append_counts(&threads, "", lines);
 	buffer_append_text(lines, ".\n");
 	if (compare_by_threads(subject->comparison))
 		buffer_append_text(
@@ -476,7 +475,7 @@ static void append_group_note(const struct subject *subject, struct buffer *buff
 	else if (threads.came == 0 && threads.went == 0)
 		buffer_append_text(buffer, "the same threads");
 	else
-		append_counts(&threads, " threads", buffer);
+		compare_append_counts(&threads, " threads", buffer);
 }
 
 static void append_note(const struct subject *subject, struct buffer *buffer)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/humanize.h"
 #include "base/memory.h"
 #include "base/order.h"
 #include "diff_blame.h"
@@ -259,36 +260,34 @@ static void append_fraction(const struct diff_value *value, struct buffer *text)
 	buffer_append_char(text, ')');
 }
 
-/* "GROUP changed from 182.0 to 242.0 (+33.0%)", as the screen shows it. */
+/* "GROUP changed from 182.0% to 242.0% (+33.0%)", "GROUP has 242.0%" */
 static void append_share(const struct rule *rule, enum column column, const struct diff_value *value,
 			 struct buffer *text)
 {
 	const double percent = diff_percent(column);
 
-	if (rule->of_after) {
-		buffer_append_format(text, " has %.1f", value->side[DIFF_AFTER].number / percent);
-		return;
+	buffer_append_text(text, rule->of_after ? " has " : " changed from ");
+	if (!rule->of_after) {
+		humanize_percent(text, value->side[DIFF_BEFORE].number / percent);
+		buffer_append_text(text, " to ");
 	}
-	buffer_append_format(text, " changed from %.1f to %.1f", value->side[DIFF_BEFORE].number / percent,
-			     value->side[DIFF_AFTER].number / percent);
-	append_fraction(value, text);
+	humanize_percent(text, value->side[DIFF_AFTER].number / percent);
+	if (!rule->of_after)
+		append_fraction(value, text);
 }
 
-/* "GROUP was delayed 812.000ms a second", "GROUP changed from 12.000ms to 812.000ms a second (+6667%)" */
+/* "GROUP was delayed 812 ms per second", "GROUP changed from 12 ms to 812 ms per second (+6667%)" */
 static void append_delay(const struct rule *rule, const struct diff_value *value, struct buffer *text)
 {
-	if (rule->of_after) {
-		buffer_append_text(text, " was delayed ");
-		cell_format_derived(text, value->side[DIFF_AFTER].number, LADDER_NS, false);
-		buffer_append_text(text, " a second");
-		return;
+	buffer_append_text(text, rule->of_after ? " was delayed " : " changed from ");
+	if (!rule->of_after) {
+		humanize_duration(text, value->side[DIFF_BEFORE].number);
+		buffer_append_text(text, " to ");
 	}
-	buffer_append_text(text, " changed from ");
-	cell_format_derived(text, value->side[DIFF_BEFORE].number, LADDER_NS, false);
-	buffer_append_text(text, " to ");
-	cell_format_derived(text, value->side[DIFF_AFTER].number, LADDER_NS, false);
-	buffer_append_text(text, " a second");
-	append_fraction(value, text);
+	humanize_duration(text, value->side[DIFF_AFTER].number);
+	buffer_append_text(text, " per second");
+	if (!rule->of_after)
+		append_fraction(value, text);
 }
 
 /* "GROUP changed by +12.345ms (+8.1%)", "GROUP has 12.345ms". */

@@ -2,12 +2,14 @@
 #include "moment_loader.h"
 
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
 #include "base/clock.h"
+#include "base/humanize.h"
 #include "base/memory.h"
 #include "cmd/line/history_moment.h"
 #include "moment_courses.h"
@@ -158,20 +160,6 @@ static int find_round(struct moment_loader *loader, const struct ui_look *look,
 
 /* --- its note --- */
 
-static void append_length(struct buffer *text, uint64_t ns)
-{
-	const uint64_t seconds = ns / NS_PER_S;
-
-	if (seconds >= 2 * 86400)
-		buffer_append_format(text, "%llu days", (unsigned long long)(seconds / 86400));
-	else if (seconds >= 2 * 3600)
-		buffer_append_format(text, "%llu h", (unsigned long long)(seconds / 3600));
-	else if (seconds >= 2 * 60)
-		buffer_append_format(text, "%llu min", (unsigned long long)(seconds / 60));
-	else
-		buffer_append_format(text, "%llu s", (unsigned long long)seconds);
-}
-
 static void append_separator(struct buffer *text)
 {
 	if (text->length != 0)
@@ -194,20 +182,22 @@ static char *describe(struct moment_loader *loader, const struct history_round *
 		if (!history_is_one_start(loader->history, &before, round))
 			buffer_append_text(&text, "the host was started again, ");
 		buffer_append_text(&text, round->after_gap ? "nothing recorded for the " : "the ");
-		append_length(&text, round->unix_ns > before.unix_ns ? round->unix_ns - before.unix_ns : 0);
+		humanize_duration(&text, round->unix_ns > before.unix_ns
+						 ? (double)(round->unix_ns - before.unix_ns)
+						 : 0);
 		buffer_append_text(&text, round->after_gap ? " before" : " before are damaged or missing");
 	}
 	if (round->suspended_ns != 0) {
 		append_separator(&text);
 		buffer_append_text(&text, "the host slept for ");
-		append_length(&text, round->suspended_ns);
+		humanize_duration(&text, (double)round->suspended_ns);
 	}
 	if (round->clock_jumped) {
 		const int64_t jump = round->clock_jump_ns;
 
 		append_separator(&text);
 		buffer_append_format(&text, "the clock was set %s by ", jump < 0 ? "back" : "forward");
-		append_length(&text, jump < 0 ? -(uint64_t)jump : (uint64_t)jump);
+		humanize_duration(&text, fabs((double)jump));
 	}
 	return text.length != 0 ? buffer_steal(&text) : NULL;
 }
