@@ -260,9 +260,9 @@ static void reap(struct supervisor *supervisor)
 {
 	for (size_t i = supervisor->count; i-- > 0;) {
 		struct process *process = &supervisor->processes[i];
-		int status = 0;
+		int status;
 
-		if (waitpid(process->pid, &status, WNOHANG) == 0)
+		if (waitpid(process->pid, &status, WNOHANG) != process->pid)
 			continue;
 		if (process->report == SUPERVISOR_SAYS_END && !process->killed)
 			say_ended(process->socket, 0, status);
