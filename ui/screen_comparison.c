@@ -428,6 +428,7 @@ static void draw_order(const struct ui *ui, int y, int used)
 		"sorted by share of each metric's total change",
 		"sorted by share of change",
 		"by share of change",
+		"by change",
 	};
 	const int room = draw_screen_width() - used - 2;
 
