@@ -20,6 +20,7 @@
 #include "report/screen_table.h"
 #include "session/session.h"
 #include "store/load.h"
+#include "table/screen_format.h"
 #include "table/table.h"
 #include "table/view.h"
 
@@ -136,6 +137,13 @@ static struct view make_view(const uint8_t head[static HEAD])
 	return view;
 }
 
+static void check_cell(const struct cell *cell)
+{
+	require(cell->state <= CELL_UNAVAILABLE && cell->form <= CELL_FORM_BAR);
+	require(cell->verdict < CELL_VERDICT_COUNT);
+	require(cell->state != CELL_VALUE || cell->form != CELL_FORM_REAL || isfinite(cell->value.real));
+}
+
 /* Numbers must be fit to be printed and sorted by. */
 static void look_at(const struct table *table)
 {
@@ -144,9 +152,53 @@ static void look_at(const struct table *table)
 		for (size_t k = 0; k < table->column_count && table->rows[i].cells != NULL; k++) {
 			const struct cell *cell = &table->rows[i].cells[k];
 
-			require(cell->state <= CELL_UNAVAILABLE && cell->form <= CELL_FORM_SIDES);
-			require(cell->state != CELL_VALUE || cell->form != CELL_FORM_REAL ||
-				isfinite(cell->value.real));
+			check_cell(cell);
+			for (size_t side = 0; side < DIFF_SIDE_COUNT && cell->sides != NULL; side++) {
+				check_cell(&cell->sides[side]);
+				require(cell->sides[side].sides == NULL && isnan(cell_number(cell)));
+			}
+		}
+	}
+}
+
+static bool reads_alike(const struct cell *a, const struct cell *b)
+{
+	struct buffer texts[2] = {0};
+	bool alike;
+
+	screen_format_cell(&texts[0], a, &screen_marks_utf8);
+	screen_format_cell(&texts[1], b, &screen_marks_utf8);
+	alike = texts[0].length == texts[1].length &&
+		(texts[0].length == 0 || memcmp(texts[0].data, texts[1].data, texts[0].length) == 0);
+	buffer_release(&texts[0]);
+	buffer_release(&texts[1]);
+	return alike;
+}
+
+/*
+ * The table of a comparison: both sides are there where they read differently, a group of one side has
+ * nothing on the other, and a table with its sides exchanged is the same in the same order.
+ */
+static void look_at_pairs(const struct table *table, const struct table *swapped)
+{
+	require(table->row_count == swapped->row_count && table->column_count == swapped->column_count);
+	for (size_t i = 0; i < table->row_count; i++) {
+		const struct table_row *row = &table->rows[i], *other = &swapped->rows[i];
+
+		require(row->subject == other->subject);
+		require((row->mark == ROW_MARK_NEW) == (other->mark == ROW_MARK_LEFT));
+		for (size_t k = 0; k < table->column_count; k++) {
+			const struct cell *cell = &row->cells[k], *exchanged = &other->cells[k];
+
+			require(cell->verdict == exchanged->verdict);
+			require((cell->sides != NULL) == (exchanged->sides != NULL));
+			if (cell->sides == NULL)
+				continue;
+			require(!reads_alike(&cell->sides[DIFF_BEFORE], &cell->sides[DIFF_AFTER]));
+			require(reads_alike(&cell->sides[DIFF_BEFORE], &exchanged->sides[DIFF_AFTER]));
+			require(reads_alike(&cell->sides[DIFF_AFTER], &exchanged->sides[DIFF_BEFORE]));
+			require(row->mark != ROW_MARK_NEW || cell->sides[DIFF_BEFORE].state == CELL_ABSENT);
+			require(row->mark != ROW_MARK_LEFT || cell->sides[DIFF_AFTER].state == CELL_ABSENT);
 		}
 	}
 }
@@ -222,7 +274,7 @@ static void print_all(const struct snapshot *before, const struct snapshot *afte
 	request.names[DIFF_AFTER] = "after";
 	request.display = TABLES_DISPLAY_FULL;
 	request.all = view->equal_rows;
-	request.for_people = format == REPORT_FORMAT_TEXT && request.like_screen;
+	request.is_long = format != REPORT_FORMAT_TEXT || !request.like_screen;
 	if (before != NULL) {
 		how.rates = before->window != NULL && after->window != NULL;
 		how.match = match = diff_match_create(before, after, NULL);
@@ -250,22 +302,34 @@ static void print_all(const struct snapshot *before, const struct snapshot *afte
 }
 
 /* The comparison on the screen. */
-static void compare(struct snapshot *before, struct snapshot *after, struct view *view)
+static void compare(struct snapshot *before, struct snapshot *after, struct view *view, bool by_change)
 {
 	struct comparison *comparison = compare_create(snapshot_reference(before));
 	struct buffer lines = {0};
-	struct table *table;
+	struct table *table, *swapped;
 
 	view->compares = true;
+	view->sort_by_change = by_change;
 	compare_set_after(comparison, after);
+	view->mode = compare_has_rates(comparison) ? WINDOW_MODE_RATE : WINDOW_MODE_TOTAL;
+	compare_swap(comparison);
+	swapped = compare_table(comparison, view);
+	compare_swap(comparison);
 	table = compare_table(comparison, view);
 	look_at(table);
-	for (size_t i = 0; i < table->row_count && i < ROWS_MAX; i++) {
-		compare_explain(comparison, view, table->rows[i].key, table->rows[i].key_length, &lines);
-		compare_append_note(comparison, &table->rows[i], &lines);
+	look_at_pairs(table, swapped);
+	for (size_t i = 0; i < table->row_count && i < ROWS_MAX && table->column_count != 0; i++) {
+		const struct table_row *row = &table->rows[i];
+		const enum column column =
+			(enum column)table->columns[row->subject % table->column_count].column;
+
+		compare_explain(comparison, view, row->key, row->key_length, column, &lines);
+		compare_append_note(comparison, row, &lines);
+		compare_append_sentence(comparison, row, column, false, &lines);
 	}
 	check_text(&lines);
 	table_release(table);
+	table_release(swapped);
 	buffer_release(&lines);
 	compare_release(comparison);
 }
@@ -301,7 +365,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			if (view.grouping.axis != AXIS_ALL || before != NULL)
 				print_all(before, after, &view, format);
 		} else if (before != NULL) {
-			compare(before, after, &view);
+			compare(before, after, &view, data[0] < 128);
 		} else {
 			show(snapshot_reference(after), &view, format, work == WORK_METRICS);
 		}
