@@ -8,6 +8,8 @@
 #include "compare/compare.h"
 #include "table/screen_format.h"
 
+#include "pool_window.h"
+
 #define S(n) MS((n)*1000)
 
 enum {
@@ -771,80 +773,6 @@ static void test_rounding(void **state)
 	expect_told("web", COLUMN_CPU, "Change: +40,000,000 ns");
 }
 
-enum {
-	POOLS = 4,
-	PARTS = 12,
-};
-
-/* What a thread of each pool ran in each second of a window, ms. */
-static const uint64_t pool_run_ms[DIFF_SIDE_COUNT][POOLS][PARTS] = {
-	{
-		{100, 101, 99, 100, 102, 98, 100, 101, 99, 100, 100, 100},
-		{900, 100, 500, 50, 700, 300, 20, 800, 100, 400, 600, 30},
-		{200, 210, 190, 205, 195, 201, 202, 198, 207, 193, 203, 199},
-		{0},
-	},
-	{
-		{101, 100, 100, 99, 98, 102, 100, 99, 101, 100, 100, 100},
-		{50, 950, 300, 800, 100, 600, 700, 30, 900, 200, 500, 400},
-		{400, 410, 390, 405, 395, 401, 402, 398, 407, 393, 403, 399},
-		{0},
-	},
-};
-static const char *const pools[POOLS] = {"steady", "noisy", "slower", "many"};
-
-/* A reading of the pools `before` so many parts of a side were over, of which `many` has `threads`. */
-static struct snapshot *read_pools(double seconds, enum diff_side side, size_t parts, uint32_t threads)
-{
-	struct snapshot *snapshot = begin(seconds);
-
-	for (uint32_t i = 0; i < POOLS; i++) {
-		uint64_t run = S(100);
-
-		for (size_t k = 0; k < parts; k++)
-			run += MS(pool_run_ms[side][i][k]);
-		for (uint32_t k = 0; k < (i == POOLS - 1 ? threads : 1); k++)
-			add(snapshot, 10 * (i + 1), 10 * (i + 1) + k, pools[i], pools[i], 1, run, 0);
-	}
-	snapshot_finish(snapshot);
-	return snapshot;
-}
-
-static struct snapshot *pool_window(double seconds, enum diff_side side, uint32_t threads)
-{
-	struct snapshot *now = since(read_pools(seconds, side, 0, threads),
-				     read_pools(seconds + PARTS, side, PARTS, threads));
-	struct window_parts *parts = &now->window->parts;
-
-	now->window->from_of = memory_resize(now->window->from_of, now->thread_count,
-					     sizeof(*now->window->from_of));
-	now->window->thread_count = now->thread_count;
-	for (uint32_t i = 0; i < now->thread_count; i++)
-		now->window->from_of[i] = i;
-	parts->names = snapshot_create();
-	for (uint32_t i = 0; i < POOLS; i++) {
-		const uint32_t name = string_pool_intern(&parts->names->strings, pools[i], strlen(pools[i]));
-		const uint32_t cgroup = string_pool_intern(&parts->names->strings, "/app", strlen("/app"));
-
-		snapshot_intern_triple(parts->names, (struct triple){name, name, cgroup});
-	}
-	for (size_t k = 0; k < PARTS; k++) {
-		struct window_part *part = MEMORY_APPEND(parts->items, parts->count, parts->capacity);
-
-		*part = (struct window_part){.length_ns = NS_PER_S,
-					     .count = POOLS,
-					     .metrics = {METRIC_RUN_TIME_NS},
-					     .metric_count = 1,
-					     .names = memory_allocate(POOLS * sizeof(uint32_t)),
-					     .amounts = memory_allocate(POOLS * sizeof(uint64_t))};
-		for (uint32_t i = 0; i < POOLS; i++) {
-			part->names[i] = i;
-			part->amounts[i] = MS(pool_run_ms[side][i][k]);
-		}
-	}
-	return now;
-}
-
 /* A change that stands out of what a pool does from second to second is real and marked, and any other is
  * not. */
 static void test_verdicts(void **state)
@@ -852,7 +780,7 @@ static void test_verdicts(void **state)
 	struct table *page;
 
 	(void)state;
-	compare(pool_window(1000, DIFF_BEFORE, 2), pool_window(1012, DIFF_AFTER, 3));
+	compare(pool_window(DIFF_BEFORE), pool_window(DIFF_AFTER));
 	view_of(AXIS_PROCESS);
 	view.mode = WINDOW_MODE_RATE;
 	draw();

@@ -18,7 +18,10 @@
 #include <unistd.h>
 
 #include "tests/cmocka_include.h"
+#include "tests/compare/pool_window.h"
 #include "tests/wait.h"
+
+#include "store/ctprof.h"
 
 #include "pty_screen.h"
 
@@ -107,9 +110,20 @@ static void start_pair(struct pty_screen *pty, int rows, int columns, const char
 	start(pty, &(struct pty_options){.rows = rows, .columns = columns}, before, after, option);
 }
 
-/* Rows of our pool alone: it grew, that is seen with its sign, opened and swapped. */
+/* Whether so many rows of the list are marked as new. */
+static bool has_new_rows(struct pty_screen *pty, const void *context)
+{
+	int count = 0;
+
+	for (int row = 0; row < pty->rows; row++)
+		count += *pty_row(pty, row) == '+';
+	return count == *(const int *)context;
+}
+
+/* The row of our pool alone: it grew, that is seen on both sides, opened and swapped. */
 static void test_pool_that_grew(void **state)
 {
+	const int came = THREADS_AFTER - THREADS_BEFORE;
 	struct pty_screen pty;
 	char keys[48];
 
@@ -120,60 +134,140 @@ static void test_pool_that_grew(void **state)
 	pty_wait_text(&pty, "after   two.ctprof.zst");
 	pty_wait_text(&pty, "change by thread");
 	pty_wait_text(&pty, "one boot, ");
-	pty_wait_text(&pty, "CHANGEv");
-	snprintf(keys, sizeof(keys), "//%s.*thread_count/\r", pool);
+	pty_wait_text(&pty, "by share of ");
+	snprintf(keys, sizeof(keys), "/%s\r", pool);
 	pty_show(&pty, keys, "1/1");
-	pty_wait_text(&pty, "2>5 THR");
-	pty_wait_text(&pty, "+3 +150.0%");
+	pty_wait_text(&pty, " 2→5 ");
 	pty_wait_text(&pty, ": 2 threads the same, 3 came, 0 gone");
-	pty_show(&pty, "~", "5>2 THR");
-	pty_wait_text(&pty, "-3  -60.0%");
+	pty_show(&pty, "~", " 5→2 ");
+	pty_wait_text(&pty, ": 2 threads the same, 0 came, 3 gone");
 	pty_wait_text(&pty, "! after is the older capture");
-	pty_show(&pty, "~", "+3 +150.0%");
+	pty_show(&pty, "~", " 2→5 ");
+	/* the number of threads, explained */
+	pty_show(&pty, "\033[Ci", "Change: +3, +150.0%");
+	pty_hide(&pty, "i", "Change: ");
 	/* the threads, of which three are new */
 	pty_show(&pty, "\r", " > threads");
-	pty_wait_text(&pty, "THR (Esc: all metrics)");
-	pty_wait_text(&pty, "1/3");
-	pty_show(&pty, "=", "1/5");
+	pty_wait_text(&pty, "1/5");
+	pty_wait(&pty, has_new_rows, &came, "three new threads");
+	pty_wait_text(&pty, " -→");
 	/* all metrics of one, and an explanation */
 	pty_show(&pty, "\r", "run_time_ns");
 	pty_wait_text(&pty, "before");
 	pty_show(&pty, "i", "Esc close");
 	pty_type(&pty, "\033");
 	pty_show(&pty, "\033", "1/5");
-	pty_show(&pty, "\033", "2>5 THR");
+	pty_show(&pty, "\033", " 2→5 ");
 	pty_quit(&pty);
+}
+
+/* Whether it is said that the rows are sorted by their largest changes, in as many words as have room. */
+static bool says_order(struct pty_screen *pty, const void *context)
+{
+	(void)context;
+	return pty_find(pty, "by share of ", NULL) >= 0 || pty_find(pty, "by change", NULL) >= 0;
 }
 
 static void test_pages_and_orders(void **state)
 {
 	static const int sizes[][2] = {{24, 80}, {50, 200}};
+	static const char *const keys[][2] = {{"P", "CPUv"},   {"L", "WAITEDv"}, {"M", "RSSv"},
+					      {"W", "MWAITv"}, {"O", "RWv"},     {"A", "ALLOCv"}};
 	struct pty_screen pty;
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		start_pair(&pty, sizes[i][0], sizes[i][1], NULL);
-		pty_wait_text(&pty, "CHANGEv");
+		pty_wait(&pty, says_order, NULL, "by what the rows are sorted");
 		pty_show(&pty, "e", "BEFORE  one.ctprof.zst");
 		pty_hide(&pty, "\033[F", "▼ ");
 		pty_type(&pty, "e");
+		/* the menu has what all of a row changed, then the columns */
 		pty_show(&pty, "s", "Sort by");
-		pty_show(&pty, "\033[F\r", "%v");
+		pty_wait_text(&pty, "CHANGE    The largest change of a row in any column");
+		pty_show(&pty, "\033[B\r", "THRv");
+		assert_false(says_order(&pty, NULL));
 		pty_show(&pty, "N", "GROUP^");
-		pty_show(&pty, ">>>", "BEFOREv");
-		pty_show(&pty, "r", "BEFORE^");
-		pty_show(&pty, "P", "CPU (Esc: all metrics)");
-		pty_hide(&pty, "\033", "CPU (Esc: all metrics)");
+		pty_show(&pty, ">>", "CPUv");
+		pty_show(&pty, "r", "CPU^");
+		/* the keys of columns sort by how much these changed */
+		for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
+			pty_show(&pty, keys[k][0], keys[k][1]);
+		pty_show(&pty, "s", "Sort by");
+		pty_hide(&pty, "CHANGE\r", "ALLOCv");
+		pty_wait(&pty, says_order, NULL, "by what the rows are sorted");
 		pty_show(&pty, "gp\r", "PROCESS");
 		pty_show(&pty, "ge\r", "TID");
 		pty_show(&pty, "ga\r", "GROUP");
 		pty_show(&pty, "d", "change by group");
 		pty_show(&pty, "?", "Columns of this tab");
-		pty_show(&pty, "?0", "METRIC");
+		pty_show(&pty, "?0", "PRIO");
 		/* every tab, and back to this file alone */
 		pty_show(&pty, "2345678901D", "file: totals only");
 		pty_quit(&pty);
 	}
+}
+
+/* The colour of a text that is there once. */
+static int color_of(struct pty_screen *pty, const char *text)
+{
+	int column, row;
+
+	pty_wait_text(pty, text);
+	row = pty_find(pty, text, &column);
+	return pty_foreground(pty, row, column);
+}
+
+static void write_window(char path[PATH_MAX], const char *name, enum diff_side side)
+{
+	struct snapshot *snapshot = pool_window(side);
+	struct error error = {""};
+
+	snprintf(path, PATH_MAX, "%s/%s.ctprof.zst", directory, name);
+	if (ctprof_write(snapshot, snapshot->window, path, false, NULL, &error) < 0)
+		fail_msg("%s", error.text);
+	snapshot_release(snapshot);
+}
+
+/* What is real is marked and coloured by its direction, and what is no change is dim. */
+static void test_verdicts(void **state)
+{
+	const char *arguments[] = {CTOP_PROGRAM, "-gprocess", NULL, NULL, "--ascii", NULL};
+	char early[PATH_MAX], late[PATH_MAX];
+	struct pty_screen pty;
+	int rose, fell, dim;
+
+	(void)state;
+	write_window(early, "early", DIFF_BEFORE);
+	write_window(late, "late", DIFF_AFTER);
+	arguments[2] = early;
+	arguments[3] = late;
+	pty_start(&pty, &(struct pty_options){.rows = 24, .columns = 120}, arguments);
+	pty_wait_text(&pty, "change of rates");
+	pty_wait_text(&pty, "1/2");
+	pty_show(&pty, "N=", "1/4");
+	/* the row of the cursor has no colours of its own */
+	pty_type(&pty, "\033[B\033[B\033[B");
+	pty_wait_selected(&pty, "steady");
+	dim = color_of(&pty, "37.5->46.1");
+	rose = color_of(&pty, "#20.0->40.0");
+	assert_int_not_equal(rose, dim);
+	/* not tested, which is no mark */
+	assert_int_equal(color_of(&pty, "2->3"), rose);
+	assert_true(pty_find(&pty, "#2->3", NULL) < 0);
+	pty_show(&pty, "~", "#40.0->20.0");
+	fell = color_of(&pty, "#40.0->20.0");
+	assert_int_not_equal(fell, rose);
+	assert_int_not_equal(fell, dim);
+	assert_int_equal(color_of(&pty, "46.1->37.5"), dim);
+	pty_quit(&pty);
+	/* without the flag */
+	arguments[4] = NULL;
+	pty_start(&pty, &(struct pty_options){.rows = 24, .columns = 120}, arguments);
+	pty_wait_text(&pty, "≠20.0→40.0");
+	pty_quit(&pty);
+	unlink(early);
+	unlink(late);
 }
 
 static bool has_color(struct pty_screen *pty)
@@ -195,7 +289,8 @@ static void test_plain_and_small(void **state)
 
 	(void)state;
 	start(&pty, &plain, before, after, "--ascii");
-	pty_wait_text(&pty, "CHANGEv");
+	pty_wait_text(&pty, "->");
+	pty_wait_text(&pty, " THR ");
 	/* the line at the bottom is the last to be drawn */
 	pty_show(&pty, "=/", "filter:");
 	assert_true(pty_is_ascii(&pty));
@@ -204,8 +299,8 @@ static void test_plain_and_small(void **state)
 	pty_quit(&pty);
 	start_pair(&pty, 8, 40, NULL);
 	pty_wait_text(&pty, "one.ctprof.zst -> ");
-	pty_wait_text(&pty, "METRIC");
-	pty_wait_text(&pty, "CHANGEv");
+	pty_wait_text(&pty, " THR");
+	pty_wait_text(&pty, "→");
 	pty_type(&pty, "\r");
 	pty_type(&pty, "m\033\033\033e\033s\033");
 	pty_resize(&pty, 24, 80);
@@ -247,7 +342,7 @@ static void test_reports(void **state)
 
 	(void)state;
 	start_pair(&pty, 24, 120, NULL);
-	pty_wait_text(&pty, "CHANGEv");
+	pty_wait_text(&pty, "by share of ");
 	expect_report(&pty, "r.tsv", "metric");
 	expect_report(&pty, "r.txt", "before");
 	expect_report(&pty, "r.csv", "metric");
@@ -284,7 +379,7 @@ static void test_live_against_file(void **state)
 	pty_show(&pty, keys, "CGROUP");
 	snprintf(group, sizeof(group), "%s-{N}", pool);
 	pty_show(&pty, "gt\r", group);
-	pty_wait_text(&pty, "2>5");
+	pty_wait_text(&pty, "2→5");
 	pty_show(&pty, " ", "PAUSED");
 	pty_show(&pty, "e", "BEFORE  one.ctprof.zst");
 	pty_search(&pty, "AFTER  now");
@@ -506,19 +601,26 @@ static void test_ends_with_its_terminal(void **state)
 
 	(void)state;
 	start_pair(&pty, 24, 80, NULL);
-	pty_wait_text(&pty, "CHANGEv");
+	pty_wait_text(&pty, " THR ");
 	pty_take_away(&pty);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pool_that_grew),       cmocka_unit_test(test_pages_and_orders),
-		cmocka_unit_test(test_plain_and_small),      cmocka_unit_test(test_reports),
-		cmocka_unit_test(test_live_against_file),    cmocka_unit_test(test_odd_pairs),
-		cmocka_unit_test(test_fault_while_loading),  cmocka_unit_test(test_last_asked),
-		cmocka_unit_test(test_typing_while_loading), cmocka_unit_test(test_nothing_measurable),
-		cmocka_unit_test(test_missing_file),         cmocka_unit_test(test_ends_with_its_terminal),
+		cmocka_unit_test(test_pool_that_grew),
+		cmocka_unit_test(test_pages_and_orders),
+		cmocka_unit_test(test_plain_and_small),
+		cmocka_unit_test(test_reports),
+		cmocka_unit_test(test_live_against_file),
+		cmocka_unit_test(test_odd_pairs),
+		cmocka_unit_test(test_fault_while_loading),
+		cmocka_unit_test(test_last_asked),
+		cmocka_unit_test(test_typing_while_loading),
+		cmocka_unit_test(test_nothing_measurable),
+		cmocka_unit_test(test_verdicts),
+		cmocka_unit_test(test_missing_file),
+		cmocka_unit_test(test_ends_with_its_terminal),
 	};
 
 	pty_need();

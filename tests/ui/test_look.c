@@ -168,7 +168,7 @@ static void test_compare(void **state)
 	pty_wait_text(&pty, "before  20");
 	pty_wait_text(&pty, "after   20");
 	assert_true(pty_find(&pty, "every", NULL) < 0);
-	pty_hide(&pty, "\033", "CHANGEv");
+	pty_hide(&pty, "\033", "before  20");
 	pty_wait_text(&pty, " ago)");
 	pty_hide(&pty, "\033", " ago)");
 	/* of now, too: what happens each second then and now */

@@ -36,7 +36,7 @@ static const char frame[] = "\u2500 "; /* of a page over the list; ASCII has - t
  * the rest of a sequence. */
 static const struct step steps[] = {
 	{"", "PROCESS", OF_FILE},
-	{"", "CHANGE", COMPARISON},
+	{"", "THR", COMPARISON},
 	{"", "CPU%v", LIVE},
 	{"?", "Columns of this tab", EVERYWHERE},
 	{"/keys\r", "keys", EVERYWHERE},
@@ -74,8 +74,7 @@ static const struct step steps[] = {
 	{"\r", " > ", COMPARISON},
 	{"~", "! after is the older", COMPARISON},
 	{"\177", "PROCESS", COMPARISON},
-	{"#", "METRIC", COMPARISON},
-	{"#", "THR", ALONE},
+	{"#", "THR", EVERYWHERE},
 };
 
 static const struct {
