@@ -132,14 +132,24 @@ static void add_percent_sign(struct cell *cell, struct arena *arena)
 	buffer_release(&text);
 }
 
+/* Takes over the text of a change and puts its sign before it. */
+static struct cell signed_cell(double change, struct buffer *text, struct arena *arena)
+{
+	const char *sign = change < 0 ? "-" : change > 0 ? "+" : "";
+	const struct cell cell = cell_of_text(arena_format(arena, "%s%s", sign, text->data));
+
+	buffer_release(text);
+	return cell;
+}
+
 /* A change with its sign; a word says whether others differ. */
 static struct cell change_cell(const struct diff *diff, enum column column, const struct diff_value *value,
 			       struct arena *arena)
 {
 	struct buffer text = {0};
 	double amount, divisor;
-	enum unit unit;
 	struct cell cell;
+	enum unit unit;
 
 	if (value->is_category && value->state == VALUE_READ)
 		return cell_of_text(value->differs ? "changed" : "0");
@@ -152,29 +162,18 @@ static struct cell change_cell(const struct diff *diff, enum column column, cons
 		       ? cell_of_integer((uint64_t)amount, unit)
 		       : cell_of_real(amount, unit);
 	add_percent_sign(&cell, arena);
-	if (value->delta == 0)
-		return cell;
-	buffer_append_char(&text, value->delta < 0 ? '-' : '+');
 	screen_format_cell(&text, &cell, &screen_marks_ascii);
-	cell = cell_of_text(arena_duplicate(arena, text.data, text.length));
-	buffer_release(&text);
-	return cell;
+	return signed_cell(value->delta, &text, arena);
 }
 
 static struct cell percent_cell(const struct diff_value *value, struct arena *arena)
 {
 	struct buffer text = {0};
-	struct cell cell;
 
 	if (!value->has_fraction)
 		return (struct cell){.state = CELL_EMPTY, .sort = NAN};
-	if (value->fraction == 0)
-		return cell_of_text("0%");
-	buffer_append_char(&text, value->fraction < 0 ? '-' : '+');
 	humanize_percent(&text, fabs(value->fraction) * 100);
-	cell = cell_of_text(arena_duplicate(arena, text.data, text.length));
-	buffer_release(&text);
-	return cell;
+	return signed_cell(value->fraction, &text, arena);
 }
 
 static void add_metric_row(const struct subject *subject, enum column metric, struct table *table)

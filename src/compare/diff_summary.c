@@ -71,8 +71,7 @@ static void append_threads(struct buffer *buffer, const struct diff_change *chan
 		humanize_count(buffer, before);
 		buffer_append_text(buffer, arrow);
 	}
-	humanize_count(buffer, after);
-	buffer_append_text(buffer, after == 1 && (before == 1 || change->is_new) ? " thread" : " threads");
+	humanize_counted(buffer, after, "thread");
 }
 
 void diff_summary_append(const struct diff_change *change, const struct diff_summary_per *per,

@@ -13,7 +13,6 @@
 #include "base/unicode.h"
 #include "diff_evidence.h"
 #include "table/column_list.h"
-#include "table/limit.h"
 #include "table/screen_format.h"
 #include "table/value_cell.h"
 
@@ -279,17 +278,13 @@ static const struct cell *filter_cell(void *context, enum column column, bool as
 	const struct diff *diff = ranking->sides->diff;
 	const enum column stored = column_stored_form(column);
 	const struct diff_value value = pair_value(ranking->sides, &diff->pairs[ranking->pair], stored);
+	double divisor;
 
 	*cell = (struct cell){.state = CELL_UNAVAILABLE};
 	if (!value.has_delta || (as_rate && column_has_rate(column) && !diff->options.rates))
 		return cell;
-	*cell = cell_of_real(value.delta, column_entry(column)->unit);
-	if (column_report_ladder(stored) == LADDER_TICKS)
-		cell->value.real *= NS_PER_TICK;
-	if (diff->options.rates && limit_is_share(column)) {
-		cell->unit = UNIT_PERCENT;
-		cell->value.real *= 100.0 / NS_PER_S;
-	}
+	*cell = cell_of_real(value.delta, diff_unit(diff, stored, &divisor));
+	cell->value.real = cell->unit == UNIT_TICKS ? value.delta * NS_PER_TICK : value.delta / divisor;
 	return cell;
 }
 
