@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
+#include "base/humanize.h"
 #include "base/memory.h"
-#include "base/number.h"
 
 void screen_blame_open(struct ui *ui)
 {
@@ -137,8 +137,8 @@ static void draw_title(const struct ui *ui, struct area area)
 				     page->order == SESSION_PAIRS_SHARE ? "SHARE%" : "WAITS/s");
 	if (page->table != NULL && page->table->row_total > page->table->row_count)
 		buffer_append_format(&title, "   the first %s of %s pairs",
-				     number_group_digits(page->table->row_count, shown),
-				     number_group_digits(page->table->row_total, total));
+				     humanize_digits(page->table->row_count, shown),
+				     humanize_digits(page->table->row_total, total));
 	draw_text(area.y, 0, area.width, STYLE_STRONG, title.data, title.length);
 	buffer_release(&title);
 }

@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "base/humanize.h"
-#include "base/number.h"
 #include "session/missing.h"
 #include "window/host_numbers.h"
 
@@ -265,7 +264,7 @@ static void add_stuck(struct header_line *line, const struct ui *ui)
 	char digits[28];
 
 	if (ui->counts.stuck != 0)
-		add(line, STYLE_ALARM, "stuck %s", number_group_digits(ui->counts.stuck, digits));
+		add(line, STYLE_ALARM, "stuck %s", humanize_digits(ui->counts.stuck, digits));
 }
 
 /* Processes that end faster than anyone could look at them. */
@@ -400,7 +399,7 @@ static void add_rejected(struct header_line *line, const struct snapshot *now)
 	char digits[28];
 
 	add(line, now->sched_ext.nr_rejected != 0 ? STYLE_WAIT : STYLE_NORMAL, "rejected %s",
-	    number_group_digits(now->sched_ext.nr_rejected, digits));
+	    humanize_digits(now->sched_ext.nr_rejected, digits));
 }
 
 /* Describes the scheduler, under its whole name or that of its family. */
@@ -508,7 +507,7 @@ static void add_threads(struct header_line *line, const struct ui *ui)
 	buffer_release(&text);
 	if (hidden != 0 && view->level != VIEW_LEVEL_THREADS)
 		add(line, STYLE_WAIT, "%s%s hidden from BPF", draw_marks()->at_least,
-		    number_group_digits(hidden, digits));
+		    humanize_digits(hidden, digits));
 }
 
 /* Names the missing features in the words that fit beside the cost. */
@@ -573,7 +572,7 @@ static void draw_progress(const struct ui *ui, int y)
 		add(&line, STYLE_MESSAGE, "reading every thread for the first time");
 	else
 		add(&line, STYLE_MESSAGE, "reading every thread for the first time: %s so far",
-		    number_group_digits(read_count, digits));
+		    humanize_digits(read_count, digits));
 	draw_from(&line, y, 0, draw_screen_width());
 }
 

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/humanize.h"
-#include "base/number.h"
 #include "session/missing.h"
 #include "snapshot/user_names.h"
 #include "table/column_name.h"
@@ -109,8 +108,8 @@ static void draw_position(const struct ui *ui, int y, int x, int cells)
 	for (size_t i = 0; ui->table->row_gone != 0 && i < ui->list.selected; i++)
 		place -= is_gone(ui, i);
 	snprintf(text, sizeof(text), "%s/%s",
-		 is_gone(ui, ui->list.selected) ? "-" : number_group_digits(place, row),
-		 number_group_digits(ui->table->row_count - ui->table->row_gone, total));
+		 is_gone(ui, ui->list.selected) ? "-" : humanize_digits(place, row),
+		 humanize_digits(ui->table->row_count - ui->table->row_gone, total));
 	if ((int)strlen(text) < cells)
 		draw_right(y, x, cells, STYLE_DIM, text);
 }
@@ -254,10 +253,10 @@ static void append_jemalloc_only(const struct ui *ui, struct buffer *path)
 		return;
 	if (table->jemalloc_resolving != 0)
 		buffer_append_format(path, ", resolving %s",
-				     number_group_digits(table->jemalloc_resolving, number));
+				     humanize_digits(table->jemalloc_resolving, number));
 	if (table->jemalloc_unknown != 0)
 		buffer_append_format(path, ", %s not known (e: why)",
-				     number_group_digits(table->jemalloc_unknown, number));
+				     humanize_digits(table->jemalloc_unknown, number));
 }
 
 /* Whether the view was narrowed to a group of that axis, which its name says. */

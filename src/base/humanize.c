@@ -64,11 +64,26 @@ void humanize_bytes(struct buffer *buffer, double bytes)
 	append_rounded(buffer, bytes, units[i]);
 }
 
+char *humanize_digits(uint64_t value, char text[static 28])
+{
+	char digits[NUMBER_DIGITS_MAX];
+	const size_t count = number_write_u64(value, digits);
+	size_t length = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (i != 0 && (count - i) % 3 == 0)
+			text[length++] = ',';
+		text[length++] = digits[i];
+	}
+	text[length] = '\0';
+	return text;
+}
+
 void humanize_count(struct buffer *buffer, uint64_t count)
 {
 	char digits[28];
 
-	buffer_append_text(buffer, number_group_digits(count, digits));
+	buffer_append_text(buffer, humanize_digits(count, digits));
 }
 
 void humanize_counted(struct buffer *buffer, uint64_t count, const char *noun)

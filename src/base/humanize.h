@@ -19,7 +19,8 @@ void humanize_duration(struct buffer *buffer, double nanoseconds);
 /* "512 B", "1.2 GiB" */
 void humanize_bytes(struct buffer *buffer, double bytes);
 
-/* All digits: "1,204,310". */
+/* All digits: "1,204,310". The first writes into `text` (28 bytes suffice) and returns it. */
+char *humanize_digits(uint64_t value, char text[static 28]);
 void humanize_count(struct buffer *buffer, uint64_t count);
 
 /* A count with its noun, which is in the singular: "1 thread", "1,204 threads". */

@@ -110,18 +110,3 @@ size_t number_write_u64(uint64_t value, char text[static NUMBER_DIGITS_MAX])
 		text[0] = (char)('0' + value);
 	return length;
 }
-
-char *number_group_digits(uint64_t value, char text[static 28])
-{
-	char digits[NUMBER_DIGITS_MAX];
-	const size_t count = number_write_u64(value, digits);
-	size_t length = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		if (i != 0 && (count - i) % 3 == 0)
-			text[length++] = ',';
-		text[length++] = digits[i];
-	}
-	text[length] = '\0';
-	return text;
-}

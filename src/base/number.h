@@ -42,10 +42,4 @@ enum {
 /* Writes the decimal digits of `value` to `text`, without a NUL, and returns how many they are. */
 size_t number_write_u64(uint64_t value, char text[static NUMBER_DIGITS_MAX]);
 
-/*
- * Writes `value` with a ',' between groups of three digits into `text` (28 bytes suffice) and returns `text`.
- * Independent of the locale.
- */
-char *number_group_digits(uint64_t value, char text[static 28]);
-
 #endif

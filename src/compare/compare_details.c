@@ -9,7 +9,6 @@
 
 #include "base/humanize.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "table/explain.h"
 #include "table/screen_format.h"
 #include "window/column.h"
@@ -252,8 +251,8 @@ static void append_coverage(const struct subject *subject, enum metric metric, e
 			by_state[explain_state(snapshot, i, metric)]++;
 	}
 	buffer_append_format(lines, "  %s: read of %s of %s threads\n", metrics[metric].name,
-			     number_group_digits(by_state[REASON_READ], text),
-			     number_group_digits(count_threads(subject, side), total));
+			     humanize_digits(by_state[REASON_READ], text),
+			     humanize_digits(count_threads(subject, side), total));
 	explain_missing(by_state, "it does not apply, or that were not measured", lines);
 }
 
@@ -345,9 +344,9 @@ void compare_append_counts(const struct diff_match_count *threads, const char *w
 {
 	char same[28], came[28], gone[28];
 
-	buffer_append_format(
-		buffer, "%s%s the same, %s came, %s gone", number_group_digits(threads->same, same), what,
-		number_group_digits(threads->came, came), number_group_digits(threads->went, gone));
+	buffer_append_format(buffer, "%s%s the same, %s came, %s gone", humanize_digits(threads->same, same),
+			     what, humanize_digits(threads->came, came),
+			     humanize_digits(threads->went, gone));
 }
 
 static void append_threads(const struct subject *subject, struct buffer *lines)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/humanize.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "diff_evidence.h"
@@ -97,10 +98,10 @@ void diff_match_describe(const struct diff_match *match, bool by_threads, struct
 	char same[28], came[28], went[28];
 
 	buffer_append_format(buffer, "%s threads are the same on both sides, %s came%s, %s went%s",
-			     number_group_digits(match->same, same),
-			     number_group_digits(match->only[DIFF_AFTER], came),
+			     humanize_digits(match->same, same),
+			     humanize_digits(match->only[DIFF_AFTER], came),
 			     by_threads ? " and count from zero if they started in between" : "",
-			     number_group_digits(match->only[DIFF_BEFORE], went),
+			     humanize_digits(match->only[DIFF_BEFORE], went),
 			     by_threads ? " and are left out: what they did since before is not known" : "");
 }
 

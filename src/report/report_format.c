@@ -9,7 +9,6 @@
 
 #include "base/humanize.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "base/unicode.h"
 #include "snapshot/capture_facts.h"
 #include "table/cell_format.h"
@@ -142,11 +141,11 @@ void report_append_folded(const struct report *report, const struct table *table
 	if (table->row_folded == 0)
 		return;
 	buffer_append_format(report->out, "%s%s%s did not change measurably", begin,
-			     number_group_digits(table->row_folded, digits),
+			     humanize_digits(table->row_folded, digits),
 			     table->row_total != 0 ? " more" : "");
 	if (table->row_unknown != 0)
 		buffer_append_format(report->out, "; %s of them lack%s values on one side",
-				     number_group_digits(table->row_unknown, digits),
+				     humanize_digits(table->row_unknown, digits),
 				     table->row_unknown == 1 ? "s" : "");
 	buffer_append_format(report->out, " (%s--all%s prints them)%s", quote, quote, end);
 }

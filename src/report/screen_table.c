@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "base/humanize.h"
-#include "base/number.h"
 #include "window/column.h"
 #include "window/host_numbers.h"
 
@@ -69,7 +68,7 @@ static void append_heading(const struct snapshot *now, const struct screen_subje
 	humanize_counted(line, is_of_groups ? table->threads : table->row_total, "thread");
 	if (now->provenance.hidden_threads != 0)
 		buffer_append_format(line, " (at least %s more hidden from BPF)",
-				     number_group_digits(now->provenance.hidden_threads, digits));
+				     humanize_digits(now->provenance.hidden_threads, digits));
 	if (is_of_groups) {
 		buffer_append_text(line, ", ");
 		humanize_counted(line, table->row_total + table->row_idle, "group");

@@ -92,7 +92,7 @@ static void append_exact_value(const struct explanation *explanation)
 		buffer_append_text(lines, "Does not apply here, or there is nothing to divide by.\n");
 	else if (cell.form == CELL_FORM_INTEGER)
 		buffer_append_format(lines, "Value: %s%s%s\n", at_least,
-				     number_group_digits(cell.value.integer, digits),
+				     humanize_digits(cell.value.integer, digits),
 				     unit_word(explanation->column, &cell));
 	else if (cell.form == CELL_FORM_REAL)
 		buffer_append_format(lines, "Value: %s%.3f%s\n", at_least, cell.value.real,
@@ -226,13 +226,13 @@ static void append_tally(const struct explanation *explanation, struct value_tal
 	char text[28], total[28];
 
 	buffer_append_format(lines, "  %s of %s threads\n",
-			     number_group_digits(tally->by_state[REASON_READ], text),
-			     number_group_digits(explanation->shown.count, total));
+			     humanize_digits(tally->by_state[REASON_READ], text),
+			     humanize_digits(explanation->shown.count, total));
 	explain_missing(tally->by_state, absent, lines);
 	if (append_value != NULL)
 		join_items(tally);
 	for (size_t i = 0; append_value != NULL && i < tally->count && i < TALLY_SHOWN; i++) {
-		buffer_append_format(lines, "  %s ", number_group_digits(tally->items[i].count, text));
+		buffer_append_format(lines, "  %s ", humanize_digits(tally->items[i].count, text));
 		append_value(explanation, of, tally->items[i].value);
 		buffer_append_char(lines, '\n');
 	}
@@ -330,7 +330,7 @@ static void append_smaps(struct explanation *explanation)
 			extend(&times, read_at != NULL ? read_at[thread] : now->provenance.boottime_ns);
 	}
 	buffer_append_format(explanation->lines, "From /proc/PID/smaps_rollup of %s processes\n",
-			     number_group_digits(times.count, text));
+			     humanize_digits(times.count, text));
 	append_times("read at", now, &times, explanation->lines);
 }
 
@@ -346,8 +346,8 @@ static void append_waits_of(const struct waits *waits, const char *what, struct 
 
 	if (waits->count == 0)
 		return;
-	buffer_append_format(lines, "  %s %s, the longest for %s", number_group_digits(waits->count, text),
-			     what, waits->at_least ? "at least " : "");
+	buffer_append_format(lines, "  %s %s, the longest for %s", humanize_digits(waits->count, text), what,
+			     waits->at_least ? "at least " : "");
 	humanize_duration(lines, (double)waits->longest);
 	buffer_append_char(lines, '\n');
 }
@@ -408,19 +408,19 @@ static void append_latency(struct explanation *explanation, const struct column_
 		buffer_append_format(explanation->lines,
 				     "%s more are counted only under %s, for lack of room:\n"
 				     "any that belong to this row are missing below.\n",
-				     number_group_digits(unknown, text), name_other.text);
+				     humanize_digits(unknown, text), name_other.text);
 	else if (unknown != 0)
 		buffer_append_format(explanation->lines,
 				     "%s more are known by name only, not by process:\n"
 				     "any that belong to this row are missing below.\n"
 				     "What would help: %s\n",
-				     number_group_digits(unknown, text), session_by_name_remedy);
+				     humanize_digits(unknown, text), session_by_name_remedy);
 	if (window->latency->unseen != 0)
 		buffer_append_format(
 			explanation->lines,
 			"The kernel did not report at least %s context switches: waits that began or ended "
 			"with one are missing.\n",
-			number_group_digits(window->latency->unseen, text));
+			humanize_digits(window->latency->unseen, text));
 	humanize_duration(&duration, (double)window->latency->span_ns);
 	buffer_append_format(explanation->lines, "%s, measured for %s:\n",
 			     kind == LATENCY_RUN_QUEUE ? "Waits for a CPU" : "Times in D", duration.data);
@@ -521,7 +521,7 @@ static void append_ended(struct explanation *explanation)
 	if (threads != 0)
 		buffer_append_format(explanation->lines, "%s the work of %s thread%s that ended %s, %s.\n",
 				     set != NULL || since_base ? "Includes" : "Lacks",
-				     number_group_digits(threads, text), threads == 1 ? "" : "s",
+				     humanize_digits(threads, text), threads == 1 ? "" : "s",
 				     since_base ? "since the base" : "since the round before",
 				     set == NULL        ? since_base ? "as last read" : "which is unknown"
 				     : set->lower_bound ? "without the last moments"
@@ -565,7 +565,7 @@ static void append_resident(struct explanation *explanation)
 			extend(&times, record->read_at);
 	}
 	buffer_append_format(explanation->lines, "As in /proc/PID/statm of %s processes\n",
-			     number_group_digits(times.count, text));
+			     humanize_digits(times.count, text));
 	if (now->provenance.resident_error != 0)
 		buffer_append_text(explanation->lines, "The kernel leaves out what each CPU counts for "
 						       "itself; Rss of smaps_rollup has it\n");

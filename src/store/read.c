@@ -12,8 +12,8 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
+#include "base/humanize.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "load.h"
 
 enum {
@@ -137,8 +137,8 @@ static int refuse_bomb(const struct reader *reader)
 		reader->error, -EFBIG,
 		"%s makes %s bytes of JSON out of its first %s, like a decompression bomb; if it is a "
 		"snapshot, set a limit with --max-bytes N",
-		reader->name, number_group_digits(reader->json_bytes, json),
-		number_group_digits(taken_bytes(reader), file));
+		reader->name, humanize_digits(reader->json_bytes, json),
+		humanize_digits(taken_bytes(reader), file));
 }
 
 static int refuse_size(const struct reader *reader)
@@ -149,7 +149,7 @@ static int refuse_size(const struct reader *reader)
 		reader->error, -EFBIG,
 		"%s holds more than %s bytes of JSON, the limit that guards against decompression bombs; "
 		"raise it with --max-bytes N",
-		reader->name, number_group_digits(limit_of(reader), limit));
+		reader->name, humanize_digits(limit_of(reader), limit));
 }
 
 static int refuse_content(const struct reader *reader, int result)

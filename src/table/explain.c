@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/humanize.h"
-#include "base/number.h"
 #include "window/window.h"
 
 void explain_metric(const struct snapshot *snapshot, enum metric metric, struct buffer *lines)
@@ -64,12 +63,11 @@ void explain_missing(const uint64_t by_state[WINDOW_ABSENT + 1], const char *abs
 	for (size_t reason = REASON_READ + 1; reason < WINDOW_ABSENT; reason++) {
 		if (by_state[reason] != 0)
 			buffer_append_format(lines, "  %s unavailable: %s\n",
-					     number_group_digits(by_state[reason], text),
-					     reason_words(reason));
+					     humanize_digits(by_state[reason], text), reason_words(reason));
 	}
 	if (by_state[WINDOW_ABSENT] != 0)
 		buffer_append_format(lines, "  %s to which %s\n",
-				     number_group_digits(by_state[WINDOW_ABSENT], text), absent);
+				     humanize_digits(by_state[WINDOW_ABSENT], text), absent);
 }
 
 static const char *wait_words(uint64_t state)

@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "base/humanize.h"
-#include "base/number.h"
 
 enum {
 	BAR_WIDTH = 36,
@@ -54,7 +53,7 @@ static void append_bucket(const struct latency_histogram *histogram, size_t buck
 	buffer_append_text(lines, " |");
 	for (int i = 0; i < BAR_WIDTH; i++)
 		buffer_append_char(lines, i < length ? '#' : ' ');
-	buffer_append_format(lines, "|%12s %5.1f%%\n", number_group_digits(here, digits),
+	buffer_append_format(lines, "|%12s %5.1f%%\n", humanize_digits(here, digits),
 			     (double)here * 100 / (double)count);
 }
 

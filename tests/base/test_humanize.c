@@ -93,6 +93,17 @@ static void test_percent(void **state)
 	assert_numbers(humanize_percent, cases, COUNT(cases));
 }
 
+static void test_digits(void **state)
+{
+	char text[28];
+
+	(void)state;
+	assert_string_equal(humanize_digits(0, text), "0");
+	assert_string_equal(humanize_digits(999, text), "999");
+	assert_string_equal(humanize_digits(1284, text), "1,284");
+	assert_string_equal(humanize_digits(UINT64_MAX, text), "18,446,744,073,709,551,615");
+}
+
 static void test_counts(void **state)
 {
 	struct buffer text = {0};
@@ -149,8 +160,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_durations), cmocka_unit_test(test_bytes),
 		cmocka_unit_test(test_amounts),   cmocka_unit_test(test_percent),
-		cmocka_unit_test(test_counts),    cmocka_unit_test(test_times),
-		cmocka_unit_test(test_ages),
+		cmocka_unit_test(test_digits),    cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_times),     cmocka_unit_test(test_ages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,17 +78,6 @@ static void saturates(void **state)
 	assert_true(number_multiply_saturating(512, 1024) == 524288);
 }
 
-static void groups_digits(void **state)
-{
-	char text[28];
-
-	(void)state;
-	assert_string_equal(number_group_digits(0, text), "0");
-	assert_string_equal(number_group_digits(999, text), "999");
-	assert_string_equal(number_group_digits(1284, text), "1,284");
-	assert_string_equal(number_group_digits(UINT64_MAX, text), "18,446,744,073,709,551,615");
-}
-
 /* A number is written as printf(3) writes it, into no more bytes than it has digits. */
 static void assert_written(uint64_t value)
 {
@@ -320,7 +309,6 @@ int main(void)
 		cmocka_unit_test(parses_numbers_strictly),
 		cmocka_unit_test(parses_signed_limits),
 		cmocka_unit_test(saturates),
-		cmocka_unit_test(groups_digits),
 		cmocka_unit_test(writes_numbers),
 		cmocka_unit_test(refuses_invalid_utf8),
 		cmocka_unit_test(every_scalar_survives_encoding),

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/humanize.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "table/evidence.h"
 #include "table/table.h"
 
@@ -28,12 +28,11 @@ struct block {
 static void append_cell(struct buffer *text, const struct table_row *row, size_t column)
 {
 	const struct cell *cell = column != 0 ? &row->cells[column - 1] : NULL;
-	char digits[28];
 
 	if (cell == NULL)
 		buffer_append(text, row->label, row->label_length);
 	else if (cell->state == CELL_VALUE && cell->form == CELL_FORM_INTEGER && cell->unit == UNIT_COUNT)
-		buffer_append_text(text, number_group_digits(cell->value.integer, digits));
+		humanize_count(text, cell->value.integer);
 	else if (cell->state != CELL_EMPTY)
 		screen_format_cell(text, cell, draw_marks());
 }

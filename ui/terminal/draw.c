@@ -9,7 +9,7 @@
 #include <wchar.h>
 
 #include "base/buffer.h"
-#include "base/number.h"
+#include "base/humanize.h"
 #include "base/unicode.h"
 
 enum {
@@ -189,10 +189,10 @@ void draw_append_others(struct buffer *buffer, size_t above, size_t below)
 	char number[28];
 
 	if (above != 0)
-		buffer_append_format(buffer, "%s %s more%s", marks->above, number_group_digits(above, number),
+		buffer_append_format(buffer, "%s %s more%s", marks->above, humanize_digits(above, number),
 				     below != 0 ? "  " : "");
 	if (below != 0)
-		buffer_append_format(buffer, "%s %s more", marks->below, number_group_digits(below, number));
+		buffer_append_format(buffer, "%s %s more", marks->below, humanize_digits(below, number));
 }
 
 int draw_width(const char *text, size_t length)
