@@ -242,6 +242,12 @@ static inline struct diff_value diff_metric(const struct diff *diff, const struc
 /* Whether one side has a value and the other one none that is known. */
 bool diff_is_unknown(const struct diff *diff, const struct diff_pair *pair, enum column column);
 
+/* Whether there are so many pairs that all reduced columns at once would take tens of megabytes. */
+bool diff_forgets(const struct diff *diff);
+
+/* Releases the reduced columns of such a comparison. */
+void diff_forget(const struct diff *diff);
+
 /* The value of one side of a pair; absent where it has no threads. */
 void diff_side(const struct diff *diff, const struct diff_pair *pair, enum diff_side side, enum column column,
 	       struct value *ret_value);

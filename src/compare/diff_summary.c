@@ -237,8 +237,8 @@ void diff_summary_make(const struct diff *diff, const bool chosen[METRIC_COUNT],
 		if (!chosen[metric] || !diff_summary_has(metric))
 			continue;
 		offer_metric(diff, metric, &heaviest);
-		for (size_t side = 0; forget && side < DIFF_SIDE_COUNT; side++)
-			reduction_forget(diff->reductions[side], column_of_stored(metric));
+		if (forget)
+			diff_forget(diff);
 	}
 	count = join(&heaviest);
 	for (size_t i = 0; i < count; i++) {

@@ -52,8 +52,8 @@ struct diff_summary {
 
 /*
  * Finds the heaviest changes (diff_weigh()) of the metrics chosen that have a phrase and are more than a
- * quiet host makes, and fills a zeroed summary. Releases the columns that it has reduced where `forget` is
- * set. Free it with diff_summary_release().
+ * quiet host makes, and fills a zeroed summary. Calls diff_forget() after each metric where `forget` is set.
+ * Free it with diff_summary_release().
  */
 void diff_summary_make(const struct diff *diff, const bool chosen[METRIC_COUNT],
 		       const struct diff_summary_per *per, bool forget, struct diff_summary *summary);

@@ -169,6 +169,23 @@ struct reduction *diff_reduce(struct diff *diff, enum diff_side side)
 	return reduction_create(&window, &shown);
 }
 
+enum {
+	PAIRS_KEPT = 4096
+};
+
+bool diff_forgets(const struct diff *diff)
+{
+	return diff->pair_count > PAIRS_KEPT;
+}
+
+void diff_forget(const struct diff *diff)
+{
+	for (size_t side = 0; diff_forgets(diff) && side < DIFF_SIDE_COUNT; side++) {
+		if (diff->reductions[side] != NULL)
+			reduction_forget_all(diff->reductions[side]);
+	}
+}
+
 /* --- a change --- */
 
 /* The state of the change, by those of the sides. */

@@ -153,27 +153,44 @@ static void set_text(struct cell *cell, struct arena *arena)
 	buffer_release(&text);
 }
 
-static void fill_row(const struct pair_sides *sides, struct table *table, struct table_row *row)
+/* Fills a cell of a row: its name, or a column, with its text where names are in a column. */
+static void fill_cell(const struct pair_sides *sides, struct table *table, struct table_row *row,
+		      size_t index)
 {
-	const bool has_name = table->column_count != 0 && table->columns[0].column == UINT_MAX;
+	const struct table_column *column = &table->columns[index];
 
-	table_add_cells(table, row);
-	if (has_name)
-		row->cells[0] = cell_of_text(
+	if (column->column == UINT_MAX) {
+		row->cells[index] = cell_of_text(
 			unicode_duplicate_without_nul(&table->arena, row->label, row->label_length));
-	for (size_t i = has_name; i < table->column_count; i++) {
-		row->cells[i] = make_cell(sides, &sides->diff->pairs[row->subject], &table->columns[i],
-					  &table->arena);
-		if (has_name)
-			set_text(&row->cells[i], &table->arena);
+		return;
 	}
+	row->cells[index] = make_cell(sides, &sides->diff->pairs[row->subject], column, &table->arena);
+	if (table->columns[0].column == UINT_MAX)
+		set_text(&row->cells[index], &table->arena);
 }
 
 void pair_table_fill(const struct pair_sides *sides, struct table *table, size_t first, size_t count)
 {
 	for (size_t i = first; i < table->row_count && i - first < count; i++) {
-		if (table->rows[i].cells == NULL)
-			fill_row(sides, table, &table->rows[i]);
+		struct table_row *row = &table->rows[i];
+
+		if (row->cells != NULL)
+			continue;
+		table_add_cells(table, row);
+		for (size_t k = 0; k < table->column_count; k++)
+			fill_cell(sides, table, row, k);
+	}
+}
+
+/* Fills all rows column by column, so that no more than one need be reduced at a time. */
+static void fill_all(const struct pair_sides *sides, struct table *table)
+{
+	for (size_t i = 0; i < table->row_count; i++)
+		table_add_cells(table, &table->rows[i]);
+	for (size_t k = 0; k < table->column_count; k++) {
+		for (size_t i = 0; i < table->row_count; i++)
+			fill_cell(sides, table, &table->rows[i], k);
+		diff_forget(sides->diff);
 	}
 }
 
@@ -200,11 +217,13 @@ struct ranking {
 	const struct view *view;
 	enum column columns[COLUMN_TOTAL];
 	size_t column_count;
-	double *weights; /* by pair, of its heaviest change; -INFINITY: nothing changed */
+	bool at_least[COLUMN_TOTAL]; /* of these columns: whether every number is a lower bound */
+	double *weights;             /* by pair, of its heaviest change; -INFINITY: nothing changed */
+	bool *unknown;               /* by pair: whether a side lacks a number that the other has */
 	struct name *names;
 	struct arena arena;
 	struct ranked *rows;
-	size_t count, folded, unknown;
+	size_t count, folded, unknown_count;
 	size_t pair; /* that the filter asks about */
 	struct cell filter_cell;
 	bool **members; /* by term, NULL until it asks: whether a pair has such a thread */
@@ -222,7 +241,7 @@ static bool is_change(const struct diff *diff, const struct diff_pair *pair, enu
 	return diff_verdict(diff, pair, column) != CELL_VERDICT_NO;
 }
 
-static void weigh_column(struct ranking *ranking, enum column column)
+static void weigh(struct ranking *ranking, enum column column)
 {
 	const struct diff *diff = ranking->sides->diff;
 	struct diff_weight *weights = diff_weigh(
@@ -234,20 +253,6 @@ static void weigh_column(struct ranking *ranking, enum column column)
 			ranking->weights[pair] = fmax(ranking->weights[pair], weights[pair].weight);
 	}
 	free(weights);
-}
-
-static void weigh(struct ranking *ranking)
-{
-	const struct diff *diff = ranking->sides->diff;
-
-	ranking->weights = memory_allocate((diff->pair_count + 1) * sizeof(*ranking->weights));
-	for (size_t pair = 0; pair < diff->pair_count; pair++)
-		ranking->weights[pair] = -INFINITY;
-	for (size_t i = 0; i < ranking->column_count; i++)
-		weigh_column(ranking, ranking->columns[i]);
-	/* rows of threads have no such column, but one that came or went is a change */
-	if (diff->options.single)
-		weigh_column(ranking, COLUMN_THR);
 }
 
 static void name_pairs(struct ranking *ranking)
@@ -376,16 +381,6 @@ static double amount_of(const struct diff *diff, const struct diff_pair *pair, e
 	return fabs(difference);
 }
 
-/* Whether a side lacks a number that the other has. */
-static bool is_unknown(const struct ranking *ranking, const struct diff_pair *pair)
-{
-	for (size_t i = 0; i < ranking->column_count; i++) {
-		if (diff_is_unknown(ranking->sides->diff, pair, ranking->columns[i]))
-			return true;
-	}
-	return false;
-}
-
 static void choose_rows(struct ranking *ranking)
 {
 	const struct diff *diff = ranking->sides->diff;
@@ -400,7 +395,7 @@ static void choose_rows(struct ranking *ranking)
 			continue;
 		if (row.weight == -INFINITY && !view->equal_rows) {
 			ranking->folded++;
-			ranking->unknown += is_unknown(ranking, pair);
+			ranking->unknown_count += ranking->unknown[i];
 			continue;
 		}
 		row.key = view->sort_by_change ? row.weight : amount_of(diff, pair, view->sort);
@@ -466,19 +461,41 @@ static bool is_lower_bound(const struct diff *diff, enum column column)
 	return has_any;
 }
 
+static void add_column(struct ranking *ranking, enum column column)
+{
+	const struct diff *diff = ranking->sides->diff;
+
+	ranking->at_least[ranking->column_count] = is_lower_bound(diff, column);
+	ranking->columns[ranking->column_count++] = column;
+	weigh(ranking, column);
+	for (size_t i = 0; i < diff->pair_count; i++)
+		ranking->unknown[i] |= diff_is_unknown(diff, &diff->pairs[i], column);
+}
+
+/* Chooses the columns, and takes from each what the order and the titles need before the next is reduced. */
 static void choose_columns(struct ranking *ranking)
 {
+	const struct diff *diff = ranking->sides->diff;
 	const struct view *view = ranking->view;
 	enum column columns[COLUMN_TOTAL];
 	const size_t count = view_columns(view, columns);
 
+	ranking->unknown = memory_allocate_zero(diff->pair_count + 1, sizeof(*ranking->unknown));
+	ranking->weights = memory_allocate((diff->pair_count + 1) * sizeof(*ranking->weights));
+	for (size_t pair = 0; pair < diff->pair_count; pair++)
+		ranking->weights[pair] = -INFINITY;
 	for (size_t i = 0; i < count; i++) {
 		if (column_is_name(columns[i]) || column_is_task_field(columns[i]))
 			continue;
 		if (columns[i] == COLUMN_THR || view->columns != NULL || is_sorted_by(view, columns[i]) ||
-		    has_values(ranking->sides->diff, columns[i]))
-			ranking->columns[ranking->column_count++] = columns[i];
+		    has_values(diff, columns[i]))
+			add_column(ranking, columns[i]);
+		if (!view->cells_on_demand)
+			diff_forget(diff);
 	}
+	/* rows of threads have no such column, but one that came or went is a change */
+	if (diff->options.single)
+		weigh(ranking, COLUMN_THR);
 }
 
 static struct table *begin_table(const struct ranking *ranking, const char *name_title)
@@ -496,7 +513,7 @@ static struct table *begin_table(const struct ranking *ranking, const char *name
 
 		column_describe(ranking->columns[i], diff_mode(diff), diff->options.single, &table->arena,
 				column);
-		column->at_least = is_lower_bound(diff, ranking->columns[i]);
+		column->at_least = ranking->at_least[i];
 		if (name_title != NULL)
 			column->name = arena_format(&table->arena, "%s%s",
 						    column->at_least ? report_marks.at_least : "",
@@ -536,7 +553,6 @@ struct table *pair_table_create(const struct pair_sides *sides, const struct vie
 	struct table *table;
 
 	choose_columns(&ranking);
-	weigh(&ranking);
 	name_pairs(&ranking);
 	choose_rows(&ranking);
 	if (view->limit != 0 && view->limit < limit)
@@ -549,15 +565,16 @@ struct table *pair_table_create(const struct pair_sides *sides, const struct vie
 		add_row(table, &ranking, ranking.rows[i].pair);
 	table->row_total = ranking.count;
 	table->row_folded = ranking.folded;
-	table->row_unknown = ranking.unknown;
+	table->row_unknown = ranking.unknown_count;
 	if (!view->cells_on_demand)
-		pair_table_fill(sides, table, 0, table->row_count);
+		fill_all(sides, table);
 	for (size_t i = 0; ranking.members != NULL && i < FILTER_TERMS_MAX; i++)
 		free(ranking.members[i]);
 	free(ranking.members);
 	arena_release(&ranking.arena);
 	free(ranking.names);
 	free(ranking.weights);
+	free(ranking.unknown);
 	free(ranking.rows);
 	return table;
 }

@@ -9,10 +9,6 @@
 #include "diff_evidence.h"
 #include "tables_internal.h"
 
-enum {
-	PAIRS_MAX = 4096 /* with more, all reduced columns at once would take tens of megabytes */
-};
-
 /* A row: a metric of a pair. */
 struct ranked {
 	double sort;
@@ -36,13 +32,13 @@ struct group_table {
 /* Whether reduced columns are released as soon as they have been used. */
 static bool forgets(const struct group_table *groups)
 {
-	return groups->build->request->limit != 0 && groups->build->diff->pair_count > PAIRS_MAX;
+	return groups->build->request->limit != 0 && diff_forgets(groups->build->diff);
 }
 
 static void forget(const struct group_table *groups)
 {
-	for (size_t side = groups->build->first_side; forgets(groups) && side < DIFF_SIDE_COUNT; side++)
-		reduction_forget_all(groups->build->diff->reductions[side]);
+	if (forgets(groups))
+		diff_forget(groups->build->diff);
 }
 
 /* ktstr lists groups of one side apart. */

@@ -12,10 +12,6 @@
 #include "snapshot/user_names.h"
 #include "snapshot_files.h"
 
-enum {
-	SUMMARY_PAIRS_KEPT = 4096 /* with more, all reduced columns would take tens of megabytes */
-};
-
 int snapshot_report_open(struct snapshot_report *report, const struct report_options *options,
 			 const struct view_options *view, bool replace, struct error *error)
 {
@@ -197,9 +193,7 @@ static void find_changes(struct snapshot_report *report)
 		.interval_ns = report->diff->interval_ns,
 	};
 
-	diff_summary_make(report->diff, request->metrics, &per,
-			  request->limit != 0 && report->diff->pair_count > SUMMARY_PAIRS_KEPT,
-			  &report->changes);
+	diff_summary_make(report->diff, request->metrics, &per, request->limit != 0, &report->changes);
 	if (request->sections[SECTION_BLAME])
 		diff_blame_tell(report->diff, &report->changes);
 }
