@@ -162,7 +162,7 @@ static int tell_rules(const struct diff_rule_outcomes *outcomes)
 static int check_rules(const struct snapshot_report *report, const struct rule *rules, size_t count,
 		       struct error *error)
 {
-	const bool of_one_boot = report->match != NULL && !report->how.ktstr;
+	const bool of_one_boot = report->match != NULL && !report->how.dialect->is_flagged;
 	int status = 0;
 
 	for (size_t i = 0; status == 0 && !report->how.rates && i < count; i++)

@@ -346,7 +346,6 @@ static int history_run(void *untyped, char **operands, int operand_count)
 		.out = &output.buffer,
 		.csv_safe = options->csv_safe,
 		.ascii = !unicode_in_locale(),
-		.own_words = options->format == REPORT_FORMAT_TEXT,
 	};
 	struct history *history;
 	struct error error;

@@ -159,7 +159,6 @@ static void write_table(struct view *view, struct session *session, const char *
 
 	view_set_scheduler(view, session_scheduler(session));
 	screen_options_check_filter(session, view);
-	report->own_words = true;
 	table = screen_options_draw(session, view, report, path, USER_NAMES_PATIENCE_NS, NULL, NULL);
 	if (report->format == REPORT_FORMAT_TEXT)
 		report_end(report);

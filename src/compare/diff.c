@@ -457,8 +457,10 @@ struct diff *diff_create(const struct snapshot *before, const struct snapshot *a
 	diff->snapshots[DIFF_BEFORE] = before;
 	diff->snapshots[DIFF_AFTER] = after;
 	diff->options = *options;
-	if (options->ktstr)
-		diff->options.grouping.rules = &name_rules_ktstr;
+	if (options->dialect == NULL)
+		diff->options.dialect = &dialect_ctop;
+	if (diff->options.dialect->names != NULL)
+		diff->options.grouping.rules = diff->options.dialect->names;
 	diff->patterns = memory_allocate_zero(1, sizeof(*diff->patterns));
 	if (before != NULL)
 		diff->interval_ns = (uint64_t)llabs(comparability_interval(before, after));
@@ -534,17 +536,6 @@ size_t diff_find(const struct diff *diff, const char *key, size_t length)
 	return diff_has_group(diff, DIFF_AFTER, group) ? diff->pair_of_group[DIFF_AFTER][group] : SIZE_MAX;
 }
 
-void diff_append_mark(const struct diff_pair *pair, bool reference, struct buffer *buffer)
-{
-	const char *slash = strrchr(pair->key, '/');
-	const char *leaf = slash != NULL ? slash + 1 : pair->key;
-
-	if (pair->kind != DIFF_PAIR_FUDGED)
-		return;
-	buffer_append_format(buffer, "[%s%s%s] ", reference ? "fudged" : "renamed", *leaf != '\0' ? ": " : "",
-			     leaf);
-}
-
 void diff_append_key(const struct diff_pair *pair, struct buffer *buffer)
 {
 	const char *part = pair->label, *end = pair->label + pair->label_length, *nul;
@@ -557,8 +548,13 @@ void diff_append_key(const struct diff_pair *pair, struct buffer *buffer)
 	buffer_append(buffer, part, (size_t)(end - part));
 }
 
-void diff_append_label(const struct diff_pair *pair, bool reference, struct buffer *buffer)
+void diff_append_label(const struct diff *diff, const struct diff_pair *pair, struct buffer *buffer)
 {
-	diff_append_mark(pair, reference, buffer);
+	const char *slash = strrchr(pair->key, '/');
+	const char *leaf = slash != NULL ? slash + 1 : pair->key;
+
+	if (pair->kind == DIFF_PAIR_FUDGED)
+		buffer_append_format(buffer, "%s%s%s] ", dialect_word(diff->options.dialect, "[fudged", true),
+				     *leaf != '\0' ? ": " : "", leaf);
 	diff_append_key(pair, buffer);
 }

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "comparability.h"
 #include "snapshot/snapshot_window.h"
+#include "table/dialect.h"
 #include "window/column.h"
 #include "window/grouping.h"
 #include "window/reduction.h"
@@ -30,7 +31,7 @@ enum diff_pair_kind {
 
 struct diff_options {
 	struct grouping_options grouping; /* must outlive the diff */
-	bool ktstr; /* as ktstr compares: its groups, and windows of WINDOW_FLAGGED; not with `rates` */
+	const struct dialect *dialect;    /* NULL: ctop's */
 	bool rates; /* of the windows that both snapshots have, see diff_window(); not with `by_threads` */
 	/*
 	 * The threads of each side that count, by index; NULL for all. Names are grouped as if all counted,
@@ -186,14 +187,8 @@ size_t diff_find(const struct diff *diff, const char *key, size_t length);
 /* Appends the key as people read it: on AXIS_ALL "cgroup | process | thread". Not sanitised. */
 void diff_append_key(const struct diff_pair *pair, struct buffer *buffer);
 
-/*
- * Appends "[renamed: LEAF] " for a pair of a renamed cgroup ("[renamed] " without a leaf), "[fudged: LEAF] "
- * in ktstr's reports, else nothing.
- */
-void diff_append_mark(const struct diff_pair *pair, bool reference, struct buffer *buffer);
-
-/* Appends the mark and the key. */
-void diff_append_label(const struct diff_pair *pair, bool reference, struct buffer *buffer);
+/* Appends the key, after "[renamed: LEAF] " for a pair of a renamed cgroup ("[renamed] " without a leaf). */
+void diff_append_label(const struct diff *diff, const struct diff_pair *pair, struct buffer *buffer);
 
 /* A part of a key or label on AXIS_ALL: 0 the cgroup, 1 the process, 2 the threads, which may hold a NUL. */
 static inline const char *diff_part(const char *text, size_t part)

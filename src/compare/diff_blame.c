@@ -130,7 +130,7 @@ struct diff_blame *diff_blame_create(const struct diff *diff)
 	struct snapshot *sums;
 	struct diff_blame *blame;
 
-	if (diff->options.single || diff->options.ktstr || axis_is_by_thread(options.axis))
+	if (diff->options.single || axis_is_by_thread(options.axis))
 		return NULL;
 	blame = memory_allocate_zero(1, sizeof(*blame));
 	blame->diff = diff;
@@ -187,7 +187,7 @@ void diff_blame_append_group(const struct diff_blame *blame, uint32_t id, struct
 	if (id == blame->other)
 		buffer_append_text(buffer, name_other.text);
 	else
-		diff_append_label(diff_blame_group(blame, id), false, buffer);
+		diff_append_label(blame->diff, diff_blame_group(blame, id), buffer);
 }
 
 void diff_blame_append_culprit(const struct diff_blame *blame, const struct diff_blame_entry *entry,

@@ -300,7 +300,7 @@ static void append_measurement(struct judgement *judgement, size_t index)
 	const enum ladder ladder = column_report_ladder(column);
 	struct buffer *text = &judgement->text;
 
-	diff_append_label(pair, false, text);
+	diff_append_label(judgement->diff, pair, text);
 	if (judgement->diff->options.rates && rule->column < COLUMN_COUNT && limit_is_share(rule->column) &&
 	    rule->limit.kind != LIMIT_AMOUNT) {
 		append_share(rule, column, &value, text);
@@ -329,7 +329,7 @@ static void tell_unavailable(struct judgement *judgement, size_t pair, reason_id
 		return;
 	begin_text(judgement);
 	buffer_append_text(&judgement->text, "cannot be judged, ");
-	diff_append_label(&judgement->diff->pairs[pair], false, &judgement->text);
+	diff_append_label(judgement->diff, &judgement->diff->pairs[pair], &judgement->text);
 	buffer_append_format(&judgement->text, " is unavailable in %s (%s)", diff_side_names[side],
 			     reason_words(reason));
 	add_outcome(judgement, true);

@@ -139,7 +139,7 @@ struct reduction *diff_reduce(struct diff *diff, enum diff_side side)
 		.by_thread = diff->options.single,
 	};
 
-	if (diff->options.ktstr)
+	if (diff->options.dialect->is_flagged)
 		window.basis = WINDOW_FLAGGED;
 	if (diff->options.by_threads && !diff->options.single) {
 		window.counted = count_threads(diff, side);

@@ -34,7 +34,7 @@ void tables_make(const struct diff *diff, const struct tables_request *request,
 		.first_side = is_comparison ? DIFF_BEFORE : DIFF_AFTER,
 	};
 
-	if (is_comparison && request->like_screen && !request->is_long) {
+	if (is_comparison && !request->is_long) {
 		make_pairs(&build);
 		tables_renames(&build);
 		if (diff->options.by_threads)
@@ -57,14 +57,13 @@ void tables_make(const struct diff *diff, const struct tables_request *request,
 		tables_latency(&build);
 	if (request->sections[SECTION_BLAME])
 		tables_blame(&build);
-	if (request->sections[SECTION_TASK_FIELDS] && !diff->options.ktstr) {
-		/* ktstr has no such tables */
+	if (request->sections[SECTION_TASK_FIELDS]) {
 		tables_scheduler(&build);
 		tables_task_fields(&build);
 	}
 	if (is_comparison) {
 		tables_renames(&build);
-		if (!request->like_screen)
+		if (diff->options.dialect->lists_one_sided)
 			tables_orphans(&build);
 	}
 	if (diff->options.by_threads)

@@ -69,16 +69,14 @@ struct tables_request {
 	struct sort_keys sort; /* none: groups by name; of a comparison the rows that changed most first */
 	enum tables_column columns[TABLES_COLUMN_COUNT];
 	size_t column_count; /* 0: group, threads, metric, value; of a comparison those of `display` */
-	size_t limit;      /* rows of a table, 0 for all */
-	size_t chunk_rows; /* hand a long table over in pieces of about so many rows, 0 whole */
+	size_t limit;        /* rows of a table, 0 for all */
+	size_t chunk_rows;   /* hand a long table over in pieces of about so many rows, 0 whole */
 	/* of a comparison only: */
 	enum tables_display display;
 	bool per[TABLES_PER_COUNT]; /* further columns */
-	bool like_screen; /* rows that changed most are those of diff_weigh(), and headings have the screen's
-			   * words, not those of ktstr */
-	bool is_long;     /* the table turned: a row for each metric of a group, and the other sections */
-	enum tab tab;     /* of the columns of a row for each group, where it is not turned */
-	bool all;         /* rows whose change is not real, too, which are counted else */
+	bool is_long; /* the table turned: a row for each metric of a group, and the other sections */
+	enum tab tab; /* of the columns of a row for each group, where it is not turned */
+	bool all;     /* rows whose change is not real, too, which are counted else */
 	const char *names[DIFF_SIDE_COUNT]; /* of the sides in headings */
 };
 

@@ -344,10 +344,7 @@ void tables_cgroups(struct tables_build *build)
 							&build->diff->options.grouping);
 	join_cgroups(&tables);
 	for (size_t i = 0; i < ARRAY_COUNT(cgroup_tables); i++) {
-		const enum section section = cgroup_tables[i].section;
-
-		/* ktstr has no table of I/O */
-		if (wanted[section] && (section != SECTION_CGROUP_IO || !build->diff->options.ktstr))
+		if (wanted[cgroup_tables[i].section])
 			build_table(&tables, &cgroup_tables[i]);
 	}
 	for (size_t i = 0; wanted[SECTION_PRESSURE] && i < PRESSURE_RESOURCE_COUNT; i++)

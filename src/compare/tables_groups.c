@@ -41,10 +41,9 @@ static void forget(const struct group_table *groups)
 		diff_forget(groups->build->diff);
 }
 
-/* ktstr lists groups of one side apart. */
 static bool has_rows(const struct group_table *groups, const struct diff_pair *pair)
 {
-	return !groups->build->is_comparison || groups->build->request->like_screen ||
+	return !groups->build->is_comparison || !groups->build->diff->options.dialect->lists_one_sided ||
 	       diff_pair_is_joined(pair);
 }
 
@@ -174,10 +173,9 @@ static bool fold(struct group_table *groups, const struct diff_pair *pair, enum 
 
 static void add_subject(struct group_table *groups, uint32_t subject)
 {
-	const struct tables_request *request = groups->build->request;
 	const struct diff *diff = groups->build->diff;
 	const enum column column = groups->subjects[subject];
-	struct diff_weight *weights = groups->places == NULL && request->like_screen
+	struct diff_weight *weights = groups->places == NULL && !diff->options.dialect->orders_by_fraction
 					      ? diff_weigh(diff, column)
 					      : NULL;
 
@@ -285,7 +283,7 @@ static void build_table(struct tables_build *build, const char *section, const e
 void tables_groups(struct tables_build *build)
 {
 	const struct tables_request *request = build->request;
-	const bool by_parent = build->is_comparison && !request->like_screen &&
+	const bool by_parent = build->is_comparison && build->diff->options.dialect->orders_by_fraction &&
 			       build->diff->options.grouping.axis == AXIS_CGROUP;
 	enum column subjects[METRIC_COUNT], derived[DERIVED_COUNT];
 	size_t count = 0, derived_count = 0;

@@ -42,11 +42,10 @@ void tables_renames(struct tables_build *build)
 	const size_t count = build->diff->rename_count;
 
 	build->table = table_create_with("fudged", rename_columns, ARRAY_COUNT(rename_columns));
-	build->table->heading = arena_format(&build->table->arena,
-					     build->request->like_screen
-						     ? "Renamed cgroups (%zu pair%s)"
-						     : "Fudged cgroup matches (%zu pair%s)",
-					     count, count == 1 ? "" : "s");
+	build->table->heading = arena_format(
+		&build->table->arena, "%s (%zu pair%s)",
+		dialect_word(build->diff->options.dialect, "Fudged cgroup matches", true), count,
+		count == 1 ? "" : "s");
 	for (size_t i = 0; i < count; i++) {
 		const struct diff_rename *rename = &build->diff->renames[i];
 		struct table_row *row = tables_add_row(build);
@@ -80,7 +79,7 @@ static void build_orphans(struct tables_build *build, enum diff_pair_kind kind, 
 		row = tables_add_row(build);
 		if (row == NULL)
 			continue;
-		diff_append_label(&diff->pairs[i], true, &build->text);
+		diff_append_key(&diff->pairs[i], &build->text);
 		row->cells[0] = cell_of_text(tables_take_text(build));
 		row->key = diff->pairs[i].key;
 		row->key_length = diff->pairs[i].key_length;
@@ -182,8 +181,8 @@ static void fill_row(struct tables_build *build, struct cell *cells, size_t thre
 	const struct snapshot *snapshot = build->diff->snapshots[side];
 	const struct triple *names = &snapshot->triples[snapshot->triple[thread]];
 
-	diff_append_label(&build->diff->pairs[diff_pair_of_thread(build->diff, side, thread)],
-			  !build->request->like_screen, &build->text);
+	diff_append_label(build->diff, &build->diff->pairs[diff_pair_of_thread(build->diff, side, thread)],
+			  &build->text);
 	cells[THREAD_COLUMN_GROUP] = cell_of_text(tables_take_text(build));
 	cells[THREAD_COLUMN_PID] = cell_of_integer(snapshot->tgid[thread], UNIT_NONE);
 	cells[THREAD_COLUMN_TID] = cell_of_integer(snapshot->tid[thread], UNIT_NONE);

@@ -39,7 +39,7 @@ static struct cell group_cell(struct tables_build *build, const struct tables_ro
 		return tables_cell_text(build, content->label, content->label_length);
 	if (!build->is_comparison)
 		return tables_cell_text(build, content->pair->label, content->pair->label_length);
-	diff_append_label(content->pair, !build->request->like_screen, &build->text);
+	diff_append_label(build->diff, content->pair, &build->text);
 	return cell_of_text(tables_take_text(build));
 }
 
@@ -96,14 +96,10 @@ static struct cell delta_cell(struct tables_build *build, const struct tables_ro
 	return cell;
 }
 
-/*
- * ktstr prints "-0.0%" for a negative number that did not change. So do we, but only where its cells
- * are printed: where the flags of the format decide on both sides.
- */
 static void append_percent(struct tables_build *build, const struct diff_value *value)
 {
-	if (tables_side_is_flagged(build, DIFF_BEFORE) && tables_side_is_flagged(build, DIFF_AFTER) &&
-	    value->fraction == 0 && value->side[DIFF_BEFORE].number < 0)
+	if (build->diff->options.dialect->has_minus_zero && value->fraction == 0 &&
+	    value->side[DIFF_BEFORE].number < 0)
 		buffer_append_text(&build->text, "-0.0%");
 	else
 		cell_format_percent(&build->text, value->fraction);

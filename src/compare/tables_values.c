@@ -105,7 +105,7 @@ void tables_latency(struct tables_build *build)
 	double *weights;
 
 	for (size_t side = build->first_side; side < DIFF_SIDE_COUNT; side++) {
-		if (build->diff->reductions[side]->shown.latency_row_of == NULL || build->diff->options.ktstr)
+		if (build->diff->reductions[side]->shown.latency_row_of == NULL)
 			return;
 	}
 	weights = memory_allocate(count * sizeof(*weights));

@@ -42,7 +42,7 @@ static void append_legend(const struct report *report, struct buffer *buffer)
 		buffer_append_text(buffer, reason_words(i));
 		separator = ", ";
 	}
-	if (has_remedy && report->own_words)
+	if (has_remedy)
 		buffer_append_text(buffer, " (what helps: ctop doctor)");
 }
 

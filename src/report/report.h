@@ -11,6 +11,7 @@
 #include "compare/diff_rule.h"
 #include "compare/diff_summary.h"
 #include "snapshot/snapshot.h"
+#include "table/dialect.h"
 #include "table/table.h"
 
 /* Tables as text, TSV, CSV, JSON, Markdown or HTML. Draws what the cells hold and decides nothing. */
@@ -69,8 +70,8 @@ struct report {
 	bool to_terminal; /* tsv and csv: what a terminal cannot show of a name becomes U+FFFD; text: the
 			   * largest changes come last */
 	bool csv_safe;    /* csv: no name begins as a formula does */
-	bool own_words;   /* columns and sections have ctop's words, not ktstr's, see report_word.def */
-	bool one_section; /* csv only: leave the section's name out */
+	const struct dialect *dialect;      /* of the words for columns and sections; NULL: ctop's */
+	bool one_section;                   /* csv only: leave the section's name out */
 	const struct report_round *round;   /* of the table being drawn: numbers and titles are the screen's;
 					     * NULL for the tables of a report */
 	const struct diff_summary *changes; /* to be drawn at the end */

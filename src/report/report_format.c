@@ -59,25 +59,8 @@ bool report_format_is_for_people(enum report_format format)
 
 const char *report_word(const struct report *report, const char *name)
 {
-	enum readers {
-		PEOPLE,
-		ALL,
-	};
-	static const struct {
-		const char *reference, *own;
-		enum readers readers;
-	} words[] = {
-#define REPORT_WORD(reference, own, readers) {reference, own, readers},
-#include "report_word.def"
-#undef REPORT_WORD
-	};
-
-	for (size_t i = 0; report->own_words && name != NULL && i < ARRAY_COUNT(words); i++) {
-		if (strcmp(words[i].reference, name) == 0 &&
-		    (words[i].readers == ALL || report_format_is_for_people(report->format)))
-			return words[i].own;
-	}
-	return name;
+	return dialect_word(report->dialect != NULL ? report->dialect : &dialect_ctop, name,
+			    report_format_is_for_people(report->format));
 }
 
 const char *report_state_name(const struct cell *cell)

@@ -154,7 +154,7 @@ const struct diff_pair *diff_fixture_pair(const struct diff *of, const char *lab
 		bool found;
 
 		buffer_clear(&text);
-		diff_append_label(&of->pairs[i], true, &text);
+		diff_append_label(of, &of->pairs[i], &text);
 		found = strcmp(text.data != NULL ? text.data : "", label) == 0;
 		if (!found)
 			continue;

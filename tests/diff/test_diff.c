@@ -162,7 +162,7 @@ static void test_categories_compare_by_winner(void **state)
 
 static void test_incomplete_sides_have_no_change(void **state)
 {
-	struct diff_options ktstr = {.grouping = {.axis = AXIS_PROCESS}, .ktstr = true};
+	struct diff_options ktstr = {.grouping = {.axis = AXIS_PROCESS}, .dialect = &dialect_ktstr};
 	struct diff_value value;
 
 	(void)state;

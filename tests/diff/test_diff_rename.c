@@ -90,9 +90,9 @@ static void test_roots_and_children(void **state)
 	assert_string_equal(rename->only[DIFF_AFTER][0].thread, "loop");
 
 	/* each shows its own leaf; what only begins like the root is not below it */
-	pair = diff_fixture_pair(diff, "[fudged: worker] /cg-alpha/worker | server-gg | loop");
+	pair = diff_fixture_pair(diff, "[renamed: worker] /cg-alpha/worker | server-gg | loop");
 	assert_true(diff_metric(diff, pair, METRIC_RUN_TIME_NS).has_fraction);
-	diff_fixture_pair(diff, "[fudged: sub] /cg-alpha/worker/sub | kid | t");
+	diff_fixture_pair(diff, "[renamed: sub] /cg-alpha/worker/sub | kid | t");
 	assert_int_equal(diff_fixture_pair(diff, "/cg-alphabet | near | t")->kind, DIFF_PAIR_ONLY_BEFORE);
 	assert_int_equal(diff_fixture_pair(diff, "/cg-betabet | near | t")->kind, DIFF_PAIR_ONLY_AFTER);
 }
@@ -113,12 +113,12 @@ static void test_candidates_merge(void **state)
 	diff_fixture_compare(AXIS_ALL);
 	assert_int_equal(diff->rename_count, 2);
 	assert_string_equal(diff->renames[0].path[DIFF_AFTER], "/new-a");
-	pair = diff_fixture_pair(diff, "[fudged: old] /old | server-gg | loop");
+	pair = diff_fixture_pair(diff, "[renamed: old] /old | server-gg | loop");
 	assert_int_equal(pair->candidates, 2);
 	assert_int_equal(pair->threads[DIFF_AFTER], 2);
 	value = diff_metric(diff, pair, METRIC_RUN_TIME_NS);
 	assert_true(value.side[DIFF_BEFORE].number == 100 && value.side[DIFF_AFTER].number == 200);
-	assert_int_equal(diff_fixture_pair(diff, "[fudged: sub] /old/sub | kid | t")->candidates, 1);
+	assert_int_equal(diff_fixture_pair(diff, "[renamed: sub] /old/sub | kid | t")->candidates, 1);
 	assert_int_equal(diff_fixture_pair(diff, "/new-b/sub | kid | t")->kind, DIFF_PAIR_ONLY_AFTER);
 	assert_int_equal(diff_pair_of_thread(diff, DIFF_AFTER, 0), diff_pair_of_thread(diff, DIFF_BEFORE, 0));
 }

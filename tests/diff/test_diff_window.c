@@ -167,7 +167,7 @@ static void test_renamed_cgroup(void **state)
 	pair_window_add_ended(after, "/old", "aa", 2 * S);
 	pair_window_add_ended(before, "/new", "bb", 1 * S);
 	diff = diff_create(before, after, &options);
-	pair = diff_fixture_pair(diff, "[fudged: old] /old | aa | aa");
+	pair = diff_fixture_pair(diff, "[renamed: old] /old | aa | aa");
 	assert_int_equal(pair->candidates, 1);
 	assert_int_equal(pair->threads[DIFF_AFTER], 1);
 	assert_int_equal(pair->start_time[DIFF_AFTER], pair->start_time[DIFF_BEFORE]);
@@ -176,7 +176,7 @@ static void test_renamed_cgroup(void **state)
 	pair = diff_fixture_pair(diff, "/new | bb | bb");
 	assert_int_equal(pair->kind, DIFF_PAIR_ONLY_BEFORE);
 	assert_int_equal(pair->threads[DIFF_AFTER], 0);
-	pair = diff_fixture_pair(diff, "[fudged: old] /old | bb | bb");
+	pair = diff_fixture_pair(diff, "[renamed: old] /old | bb | bb");
 	assert_int_equal(pair->threads[DIFF_AFTER], 1);
 }
 

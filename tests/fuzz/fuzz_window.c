@@ -214,7 +214,7 @@ static void show(struct snapshot *snapshot, struct view *view, enum report_forma
 {
 	struct session *session = session_create_file(snapshot);
 	struct buffer out = {0}, lines = {0};
-	struct report report = {.format = format, .out = &out, .snapshot = snapshot, .own_words = true};
+	struct report report = {.format = format, .out = &out, .snapshot = snapshot};
 	struct table *table, *all;
 
 	view_set_scheduler(view, session_scheduler(session));
@@ -259,11 +259,15 @@ static void print_all(const struct snapshot *before, const struct snapshot *afte
 		      enum report_format format)
 {
 	struct comparability *doubts = before != NULL ? comparability_create(before, after) : NULL;
-	struct diff_options how = {.grouping = view->grouping};
-	struct tables_request request = {.like_screen = view->hide_idle, .limit = view->limit};
+	struct diff_options how = {
+		.grouping = view->grouping,
+		.dialect = view->hide_idle ? &dialect_ctop : &dialect_ktstr,
+	};
+	struct tables_request request = {.limit = view->limit};
 	struct diff_summary changes = {0};
 	struct buffer out = {0};
-	struct report report = {.format = format, .out = &out, .snapshot = after, .before = before};
+	struct report report = {
+		.format = format, .out = &out, .snapshot = after, .before = before, .dialect = how.dialect};
 	struct diff_match *match = NULL;
 	struct diff *diff;
 
@@ -274,9 +278,9 @@ static void print_all(const struct snapshot *before, const struct snapshot *afte
 	request.names[DIFF_AFTER] = "after";
 	request.display = TABLES_DISPLAY_FULL;
 	request.all = view->equal_rows;
-	request.is_long = format != REPORT_FORMAT_TEXT || !request.like_screen;
+	request.is_long = format != REPORT_FORMAT_TEXT || how.dialect == &dialect_ktstr;
 	if (before != NULL) {
-		how.rates = before->window != NULL && after->window != NULL;
+		how.rates = before->window != NULL && after->window != NULL && !how.dialect->is_flagged;
 		how.match = match = diff_match_create(before, after, NULL);
 		how.by_threads = match != NULL && !how.rates;
 	}

@@ -24,7 +24,7 @@ struct drawing {
 	struct snapshot *snapshots[DIFF_SIDE_COUNT];
 	enum axis axis;
 	struct tables_request request;
-	bool by_thread, rates, as_text;
+	bool by_thread, rates, as_text, for_ktstr;
 	const char *const *rules;
 	size_t rule_count;
 };
@@ -44,13 +44,13 @@ static void compare_format(const struct drawing *drawing, enum report_format for
 		.out = &out,
 		.snapshot = drawing->snapshots[DIFF_AFTER],
 		.before = drawing->snapshots[DIFF_BEFORE],
-		.own_words = drawing->request.like_screen,
+		.dialect = diff->options.dialect,
 		.ascii = drawing->ascii != NULL,
 	};
 	char name[64];
 
 	/* as `ctop diff` does */
-	if (drawing->request.like_screen && !report_format_is_for_people(format))
+	if (!drawing->for_ktstr && !report_format_is_for_people(format))
 		request.is_long = request.all = true;
 	report_begin(&report, subject);
 	tables_make(diff, &request, draw, &report);
@@ -80,7 +80,10 @@ static void judge(const struct drawing *drawing, const struct diff *diff, struct
 
 static void compare_all_formats(struct drawing *drawing)
 {
-	struct diff_options options = {.grouping = {.axis = drawing->axis}, .rates = drawing->rates};
+	struct diff_options options = {.grouping = {.axis = drawing->axis},
+				       .dialect = drawing->for_ktstr ? &dialect_ktstr : NULL,
+				       .rates = drawing->rates};
+
 	struct comparability *comparability = comparability_create(drawing->snapshots[DIFF_BEFORE],
 								   drawing->snapshots[DIFF_AFTER]);
 	struct diff_rule_outcomes outcomes = {0};
@@ -120,7 +123,8 @@ static void compare_all_formats(struct drawing *drawing)
 
 static void test_real(void **state)
 {
-	struct drawing drawing = {.golden = "real", .axis = AXIS_ALL};
+	struct drawing drawing = {
+		.golden = "real", .axis = AXIS_ALL, .request.is_long = true, .for_ktstr = true};
 	struct error error;
 
 	(void)state;
@@ -188,7 +192,6 @@ static void test_made(void **state)
 				.derived = {[DERIVED_CPU_EFFICIENCY] = true},
 				.display = TABLES_DISPLAY_FULL,
 				.per = {true, true},
-				.like_screen = true,
 				.is_long = true,
 			},
 		.by_thread = true,
@@ -279,7 +282,6 @@ static void compare_windows(const char *golden, const char *ascii, bool is_long)
 					    [METRIC_POLICY] = true},
 				.derived = {[DERIVED_CPU_EFFICIENCY] = true},
 				.display = TABLES_DISPLAY_FULL,
-				.like_screen = true,
 				.is_long = is_long,
 			},
 		.rates = true,

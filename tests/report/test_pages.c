@@ -141,7 +141,7 @@ static void test_markdown_cells(void **state)
 
 	(void)state;
 	draw_report(REPORT_FORMAT_MARKDOWN, 0, 0);
-	for (const char *line = strstr(page.data, "| pcomm"); line != NULL && *line == '|';
+	for (const char *line = strstr(page.data, "| process"); line != NULL && *line == '|';
 	     line = strchr(line, '\n') + 1) {
 		size_t bars = 0;
 

@@ -113,14 +113,15 @@ static void compare_report(const struct report_case *report_case, size_t chunk_r
 {
 	struct snapshot *snapshot = make_snapshot();
 	const struct diff_options how = {.grouping = {.axis = report_case->axis},
-					 .ktstr = report_case->ktstr};
+					 .dialect = report_case->ktstr ? &dialect_ktstr : NULL};
 	struct diff *groups = diff_create(NULL, snapshot, &how);
 	struct tables_request request = {.chunk_rows = chunk_rows};
 	struct buffer out = {0};
 	struct report report = {.format = report_case->format,
 				.out = &out,
 				.snapshot = snapshot,
-				.ascii = report_case->ascii};
+				.ascii = report_case->ascii,
+				.dialect = how.dialect};
 	struct error error;
 
 	assert_int_equal(selection_parse_sections(report_case->sections, request.sections, &error), 0);
@@ -185,7 +186,7 @@ static void test_names_with_nul(void **state)
 	groups = diff_create(NULL, snapshot, &(struct diff_options){.grouping = {.axis = AXIS_PROCESS}});
 	tables_make(groups, &request, draw, &report);
 	diff_release(groups);
-	assert_string_equal(out.data, "# primary\npcomm\tthreads\tmetric\tvalue\n"
+	assert_string_equal(out.data, "# primary\nprocess\tthreads\tmetric\tvalue\n"
 				      "a\uFFFDb\t1\tthread_count\t1\n"
 				      "a\uFFFDc\t1\tthread_count\t1\n"
 				      "# smaps-rollup\nprocess\tkey\tvalue\n"

@@ -167,6 +167,11 @@ static void test_capture(void **state)
 	/* the kernel's own: it wakes many times a second while anything runs */
 	assert_non_null(strstr(run.output, "rcu_"));
 	run_release(&run);
+	/* ktstr has no such section */
+	run_ctop_well(&run, (const char *[]){"show", path, "--sections", "latency,primary", "--ktstr", NULL});
+	assert_non_null(strstr(run.output, "## primary"));
+	assert_null(strstr(run.output, "## latency"));
+	run_release(&run);
 }
 
 /* Uses one CPU until it is killed. */

@@ -49,12 +49,14 @@ static void draw(void *context, const struct table *table)
 		buffer_append_format(out, "(%zu did not change)\n", table->row_folded);
 }
 
-/* The request of a test: at first all sections and no metric. */
+/* The request of a test: at first all sections and no metric, turned, in ktstr's dialect. */
 static struct tables_request request;
+static const struct dialect *dialect;
 
 static int open_sides(void **state)
 {
-	request = (struct tables_request){.display = TABLES_DISPLAY_ARROW};
+	request = (struct tables_request){.display = TABLES_DISPLAY_ARROW, .is_long = true};
+	dialect = &dialect_ktstr;
 	memset(request.sections, true, sizeof(request.sections));
 	return diff_fixture_begin(state);
 }
@@ -78,6 +80,7 @@ static char *draw_all(void)
 {
 	struct buffer out = {0};
 
+	diff->options.dialect = dialect;
 	tables_make(diff, &request, draw, &out);
 	return buffer_steal(&out);
 }
@@ -183,7 +186,7 @@ static void test_parents(void **state)
 	       "/app/web, 2, run_time_ns, +830.0%\n"
 	       "(1 more)\n");
 	/* ctop's own order has no parents */
-	request.like_screen = request.is_long = true;
+	dialect = &dialect_ctop;
 	request.limit = 0;
 	expect("# primary\n"
 	       "/app/web, 2, run_time_ns, +830.0%\n"
@@ -204,7 +207,8 @@ static void add_one_sided(void)
 	diff_fixture_set(before, diff_fixture_add(before, "/app/old", "gone", "t", 1), METRIC_RUN_TIME_NS,
 			 30);
 	diff_fixture_add(after, "/app/new", "still", "t", 1);
-	request.like_screen = true;
+	dialect = &dialect_ctop;
+	request.is_long = false;
 	request.metrics[METRIC_RUN_TIME_NS] = true;
 }
 
@@ -493,7 +497,8 @@ static void test_wide_rows(void **state)
 static void test_wide_table_without_rows(void **state)
 {
 	(void)state;
-	request.like_screen = true;
+	dialect = &dialect_ctop;
+	request.is_long = false;
 	diff_fixture_compare(AXIS_PROCESS);
 	expect("");
 	diff_fixture_add_both("/", "idle", "idle", METRIC_RUN_TIME_NS, 5, 5);
@@ -511,7 +516,8 @@ static void test_wide_row_of_renamed_cgroup(void **state)
 	add_types(after, "/new", 'p', 0);
 	diff_fixture_set(after, 3, METRIC_RUN_TIME_NS, 9);
 	diff_fixture_compare(AXIS_ALL);
-	request.like_screen = true;
+	dialect = &dialect_ctop;
+	request.is_long = false;
 	expect("# groups\n"
 	       "comm, THR, CPU, RUNQ, CSW, READ, WRITE, WAITED, FAULT, MIGR\n"
 	       "pj t  /old>/new, 1, 0 → 9ns, 0, 0, 0, 0, 0, 0, 0\n"
@@ -533,7 +539,8 @@ static void test_wide_marks(void **state)
 	snapshot_source_reasons(after, SOURCE_IO)[1] = REASON_NOT_PERMITTED;
 	snapshot_source_reasons(before, SOURCE_IO)[0] = REASON_NOT_PERMITTED;
 	diff_fixture_compare(AXIS_PROCESS);
-	request.like_screen = true;
+	dialect = &dialect_ctop;
+	request.is_long = false;
 	expect("# groups\n"
 	       "pcomm, THR, CPU, RUNQ, BLKIO, MWAIT, CSW, READ, WRITE, WAITED, FAULT, MIGR\n"
 	       "web, 2, 10ns → 93ns, 0, 0, 0, 0, 20B → ≥20B, 0 → ≥0, 0, 0, 0\n"
@@ -650,9 +657,7 @@ static void test_latency(void **state)
 	       "main, run_queue_p90_ns, 4.910µs → 4.910µs\n"
 	       "main, run_queue_p99_ns, 4.991µs → 4.991µs\n"
 	       "main, run_queue_max_ns, 5.000µs → 5.000µs\n");
-	/* ktstr has no such table; nor is there one where a side has not measured it */
-	diff->options.ktstr = true;
-	expect("");
+	/* none where a side has not measured it */
 	before->latency.present = false;
 	diff_fixture_compare(AXIS_THREAD);
 	expect("");
@@ -739,11 +744,8 @@ static void test_blame_of_one(void **state)
 	expect("# blame\n"
 	       "/a | web | worker-{N}, /a | backup | tar, threads, 350.000ms, 3.00, 70.0%\n"
 	       "(3 more)\n");
-	/* nobody knows it of processes by their ids; and ktstr has no such table */
+	/* nobody knows it of processes by their ids */
 	diff_fixture_compare(AXIS_PID);
-	expect("");
-	diff_fixture_compare(AXIS_PROCESS);
-	diff->options.ktstr = true;
 	expect("");
 }
 
@@ -861,15 +863,13 @@ static void test_scx(void **state)
 	choose_columns("group,value");
 	request.limit = 1;
 	expect("# scx scheduler\nscheduler, made_1.2\n(11 more)\n# scx\nmain, 11\n(2 more)\n");
-	/* ktstr has no such tables */
-	diff->options.ktstr = true;
-	expect("");
 }
 
 /* Both sides, the group that changed most first; a field that only one has, and events. */
 static void test_scx_of_two(void **state)
 {
 	(void)state;
+	dialect = &dialect_ctop;
 	add_contexts(before, "made_1.2", 1, "past");
 	add_contexts(after, "made_1.3", 3, "fresh");
 	choose(SECTION_TASK_FIELDS);

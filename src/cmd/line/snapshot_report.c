@@ -18,7 +18,7 @@ int snapshot_report_open(struct snapshot_report *report, const struct report_opt
 	const int result = output_open(&report->output, options->output, replace, error);
 
 	report->how.grouping = view_options_grouping(view);
-	report->how.ktstr = options->ktstr;
+	report->how.dialect = options->ktstr ? &dialect_ktstr : NULL;
 	report->only_metrics = options->metrics != NULL && options->sections == NULL;
 	report->report = (struct report){
 		.format = (enum report_format)options->format,
@@ -108,20 +108,33 @@ static void tell_missing_fields(const struct selected_fields *fields)
 	}
 }
 
+/* The dialect where none was asked for: ktstr's where programs read files that have no `ctop` objects. */
+static const struct dialect *choose_dialect(const struct snapshot_report *report)
+{
+	bool is_own = report_format_is_for_people(report->report.format);
+
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+		is_own |= report->snapshots[side] != NULL && report->snapshots[side]->provenance.present;
+	return is_own ? &dialect_ctop : &dialect_ktstr;
+}
+
 int snapshot_report_join(struct snapshot_report *report, struct error *error)
 {
 	const struct snapshot *before = report->snapshots[DIFF_BEFORE];
 	const struct snapshot *after = report->snapshots[DIFF_AFTER];
 	int result = 0;
 
+	if (report->how.dialect == NULL)
+		report->how.dialect = choose_dialect(report);
+	report->report.dialect = report->how.dialect;
 	if (before != NULL) {
 		report->comparability = comparability_create(before, after);
 		/* cells of ktstr need the match only where changes are those of threads */
-		if (!report->how.ktstr && before->window != NULL && after->window != NULL)
+		if (!report->how.dialect->is_flagged && before->window != NULL && after->window != NULL)
 			result = join_windows(report, error);
 		else if (report->how.by_threads)
 			result = match_threads(report, error);
-		else if (!report->how.ktstr) {
+		else if (!report->how.dialect->is_flagged) {
 			report->how.by_threads = report->threads_by_default && before != after &&
 						 before->provenance.present && after->provenance.present;
 			(void)match_threads(report, NULL);
@@ -169,19 +182,6 @@ static void keep_sections_of_metrics(struct tables_request *request)
 		request->sections[i] &= kept[i];
 }
 
-/*
- * Whether the report is ktstr's, row by row: where it was asked for, and where programs read what a
- * program without `ctop` objects has written.
- */
-static bool is_reference(const struct snapshot_report *report)
-{
-	bool is_own = report_format_is_for_people(report->report.format);
-
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
-		is_own |= report->snapshots[side] != NULL && report->snapshots[side]->provenance.present;
-	return report->how.ktstr || !is_own;
-}
-
 /* Finds the largest changes, for their sentences at the head. */
 static void find_changes(struct snapshot_report *report)
 {
@@ -202,8 +202,8 @@ int snapshot_report_write(struct snapshot_report *report, struct error *error)
 {
 	const enum report_format format = report->report.format;
 	const bool is_comparison = report->snapshots[DIFF_BEFORE] != NULL;
-	const bool like_screen = !is_reference(report);
-	const bool tells_changes = is_comparison && like_screen;
+	const bool is_ktstr = report->how.dialect == &dialect_ktstr;
+	const bool tells_changes = is_comparison && !is_ktstr;
 	const struct report_subject subject = {
 		.command = is_comparison ? "diff" : "show",
 		.before_file = report->request.names[DIFF_BEFORE],
@@ -220,12 +220,12 @@ int snapshot_report_write(struct snapshot_report *report, struct error *error)
 		report->request.display = format == REPORT_FORMAT_TEXT || format == REPORT_FORMAT_TSV
 						  ? TABLES_DISPLAY_ARROW
 						  : TABLES_DISPLAY_FULL;
-	report->request.like_screen = like_screen;
 	/* programs get every number by itself */
-	report->request.is_long |= !report_format_is_for_people(format);
+	report->request.is_long |= is_ktstr || !report_format_is_for_people(format);
 	report->request.all |= !report_format_is_for_people(format);
-	report->report.own_words = like_screen;
-	if (like_screen && report->only_metrics)
+	for (size_t i = report->how.dialect->sections; i < SECTION_COUNT; i++)
+		report->request.sections[i] = false;
+	if (!is_ktstr && report->only_metrics)
 		keep_sections_of_metrics(&report->request);
 	if (tells_changes)
 		find_changes(report);
