@@ -231,8 +231,6 @@ extern const struct object latency_delay_object;     /* of struct latency_delay 
 extern const struct object task_field_member_object; /* of struct task_field_member_record */
 
 enum {
-	/* bits of thread_flags in the `ctop` object of a thread */
-	MEMBER_KNOWLEDGE_FLAGS = THREAD_KERNEL | THREAD_WAIT_AT_LEAST | THREAD_FORKED,
 	PROVENANCE_VERSION = 2,  /* version of the `ctop` objects */
 	NAMES_MARKED_SINCE = 2,  /* older versions: made-up names are found by text */
 	OBJECT_MEMBERS_MAX = 128 /* in one object; a test holds the tables to it */
