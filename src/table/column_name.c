@@ -155,15 +155,6 @@ const char *column_word(enum column column)
 	return column_find(title) == column && strchr(title, ' ') == NULL ? title : column_name(column);
 }
 
-const char *column_stored_title(enum column column)
-{
-	for (enum column i = 0; i < COLUMN_COUNT; i++) {
-		if (column_stored_form(i) == column)
-			return column_entry(i)->amount_title;
-	}
-	return column_is_task_field(column) ? column_name(column) : column_entry(column)->amount_title;
-}
-
 /* A column with a title or name near a word. */
 struct near_column {
 	unsigned int edits;

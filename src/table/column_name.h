@@ -21,12 +21,6 @@ enum column column_find(const char *name);
  */
 const char *column_word(enum column column);
 
-/*
- * The title of the amounts of a column. A metric as it is stored has that of the column of tabs that shows it
- * alone, where there is one (RUNQ). Static.
- */
-const char *column_stored_title(enum column column);
-
 /* Refuses a name that column_find() does not know: a sentence with up to three that are near; returns
  * -EINVAL. */
 int column_refuse(const char *name, struct error *error);
