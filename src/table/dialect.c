@@ -5,11 +5,11 @@
 
 #include "base/memory.h"
 
-const struct dialect dialect_ctop = {.sections = SECTION_COUNT, .has_own_words = true};
+const struct dialect dialect_ctop = {.section_end = SECTION_COUNT, .has_own_words = true};
 const struct dialect dialect_ktstr = {
 	.names = &name_rules_ktstr,
 	.is_flagged = true,
-	.sections = SECTION_LATENCY,
+	.section_end = SECTION_LATENCY,
 	.has_minus_zero = true,
 	.orders_by_fraction = true,
 	.lists_one_sided = true,

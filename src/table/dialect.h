@@ -11,7 +11,7 @@
 struct dialect {
 	const struct name_rules *names; /* rules of its groups; NULL: grouping_create() chooses them */
 	bool is_flagged;                /* its windows are WINDOW_FLAGGED, and it compares no rates */
-	enum section sections;          /* the first section that it does not have */
+	enum section section_end;       /* the first section that it does not have */
 	bool has_minus_zero;            /* "-0.0%" is the change of a negative number that did not change */
 	bool orders_by_fraction;        /* rows are sorted by |change / before|, and cgroups by their parents;
 					 * otherwise by weight, see diff_weigh() */

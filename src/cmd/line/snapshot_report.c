@@ -223,7 +223,7 @@ int snapshot_report_write(struct snapshot_report *report, struct error *error)
 	/* programs get every number by itself */
 	report->request.is_long |= is_ktstr || !report_format_is_for_people(format);
 	report->request.all |= !report_format_is_for_people(format);
-	for (size_t i = report->how.dialect->sections; i < SECTION_COUNT; i++)
+	for (size_t i = report->how.dialect->section_end; i < SECTION_COUNT; i++)
 		report->request.sections[i] = false;
 	if (!is_ktstr && report->only_metrics)
 		keep_sections_of_metrics(&report->request);
