@@ -26,8 +26,7 @@ enum diff_matching {
 struct diff_command_options {
 	struct view_options view;
 	struct report_options report;
-	int display; /* enum tables_display; TABLES_DISPLAY_COUNT: the format's own */
-	bool wrap;
+	int display;                 /* enum tables_display; TABLES_DISPLAY_COUNT: the format's own */
 	int match;                   /* enum diff_matching */
 	bool per[TABLES_PER_COUNT];  /* columns for each second, for each thread */
 	struct option_texts fail_if; /* rules */
@@ -59,8 +58,6 @@ static const struct option own_options[] = {
 		 "columns of the long form after group, threads and metric: arrow (both sides in one, "
 		 "change, %, uptime; default of text and tsv), full (before, after, change, %; default "
 		 "of the other formats), delta-only, no-pct or pct-only"},
-	{OPTION('\0', "wrap", NULL, struct diff_command_options, wrap),
-	 .description = "on a terminal, continue long names on the next line"},
 	{OPTION('\0', "match", "HOW", struct diff_command_options, match), .choices = matchings,
 	 .description = "thread: of two single readings of one boot, add up what each thread did in between, "
 			"and list the threads that came and went (default where they can be told apart); "
@@ -213,7 +210,7 @@ static int run(const struct diff_command_options *options, struct snapshot_repor
 					&error) < 0 ||
 	    snapshot_report_open(report, &options->report, &options->view, true, &error) < 0)
 		return command_failed(&error);
-	report->report.width = options->wrap ? terminal_width(&report->output) : 0;
+	report->report.width = terminal_width(&report->output);
 	status = snapshot_files_read(report->request.names, DIFF_SIDE_COUNT, options->report.max_bytes, files,
 				     &error);
 	for (size_t side = 0; status == 0 && side < DIFF_SIDE_COUNT; side++) {
@@ -296,7 +293,8 @@ const struct command diff_command = {
 		"they run the same types of threads and are marked [renamed: NAME]. Of two files with "
 		"windows "
 		"(ctop capture --for 10) rates are compared, else lives. The three largest changes come "
-		"first, in sentences, and the rows are sorted by share of each metric's total change. Text, "
+		"first (on a terminal last), in sentences, and the rows are sorted by share of each metric's "
+		"total change. Text, "
 		"markdown and html have a row for each group, with both values where they differ. A group "
 		"in one file only has - on the other side. A value is a centred dot if it is unavailable.",
 	.tables = tables,

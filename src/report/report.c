@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "report.h"
 
+#include <string.h>
+
 #include "report_format.h"
 
 static const struct report_format_entry *const formats[REPORT_FORMAT_COUNT] = {
@@ -15,11 +17,43 @@ void report_begin(struct report *report, const struct report_subject *subject)
 		formats[report->format]->begin(report, subject);
 }
 
+/* Whether a column has cells with both sides, whose text has an arrow, and others; notes a real change. */
+static bool mixes_sides(const struct table *table, size_t column, bool *real)
+{
+	bool both = false, one = false;
+
+	for (size_t i = 0; i < table->row_count; i++) {
+		const struct cell *cell = &table->rows[i].cells[column];
+
+		both |= cell->sides != NULL;
+		one |= cell->state == CELL_VALUE && (cell->text == NULL || strstr(cell->text, "→") == NULL);
+		*real |= cell->sides != NULL && cell->verdict == CELL_VERDICT_REAL;
+	}
+	return both && one;
+}
+
+/* Says below a table what its cells without an arrow mean. */
+static void explain_sides(struct report *report, const struct table *table)
+{
+	bool mixed = false, real = false;
+
+	for (size_t i = 0; i < table->column_count; i++)
+		mixed |= !table->columns[i].sides && mixes_sides(table, i, &real);
+	if (mixed)
+		formats[report->format]->paragraph(
+			report,
+			real ? "cells without an arrow read the same before and after; ≠ marks real changes"
+			     : "cells without an arrow read the same before and after");
+}
+
 void report_table(struct report *report, const struct table *table)
 {
 	formats[report->format]->table(report, table);
-	if (!table->more)
-		report->table_count++;
+	if (table->more)
+		return;
+	report->table_count++;
+	if (report->round == NULL && formats[report->format]->paragraph != NULL)
+		explain_sides(report, table);
 }
 
 /* Appends what the marks of the cells drawn mean, and why they are there; nothing when there were none. */

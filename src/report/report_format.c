@@ -226,20 +226,6 @@ bool report_append_number(const struct report *report, const struct cell *cell)
 	}
 }
 
-bool report_shows_change(const struct cell *cell)
-{
-	return cell->state == CELL_VALUE && cell->text != NULL && strstr(cell->text, " → ") != NULL;
-}
-
-bool report_has_change(const struct table *table, size_t column)
-{
-	for (size_t i = 0; i < table->row_count; i++) {
-		if (!table->rows[i].heading && report_shows_change(&table->rows[i].cells[column]))
-			return true;
-	}
-	return false;
-}
-
 bool report_append_side(struct buffer *buffer, const struct cell *cell, size_t side)
 {
 	const struct cell *shown = cell->sides != NULL ? &cell->sides[side] : NULL;
@@ -284,20 +270,4 @@ void report_append_name(const struct report *report, const char *text, size_t le
 		text += used;
 		length -= used;
 	}
-}
-
-void report_append_blanks(struct buffer *buffer, int count)
-{
-	if (count > 0)
-		buffer_append_format(buffer, "%*s", count, "");
-}
-
-void report_append_aligned(struct buffer *buffer, const char *text, size_t length, int used, int width,
-			   bool left, bool last)
-{
-	if (!left)
-		report_append_blanks(buffer, width - used);
-	buffer_append(buffer, text, length);
-	if (left && !last)
-		report_append_blanks(buffer, width - used);
 }

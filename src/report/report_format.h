@@ -73,19 +73,8 @@ void report_append_shown(const struct report *report, const struct table_column 
  */
 bool report_append_number(const struct report *report, const struct cell *cell);
 
-/* Whether a cell, or any cell of a column, shows what was before and what is after. */
-bool report_shows_change(const struct cell *cell);
-bool report_has_change(const struct table *table, size_t column);
-
 /* Appends the number of one side of a cell with both: "max" for a limit that is not set, false without a
  * number. */
 bool report_append_side(struct buffer *buffer, const struct cell *cell, size_t side);
-
-/* Appends blanks; none for a negative count. */
-void report_append_blanks(struct buffer *buffer, int count);
-
-/* Appends a text that takes `used` cells in a column of `width`; nothing behind the last one of a line. */
-void report_append_aligned(struct buffer *buffer, const char *text, size_t length, int used, int width,
-			   bool left, bool last);
 
 #endif

@@ -16,7 +16,6 @@ enum {
 	NAME_WANTED = 24,  /* for which other columns leave a narrow terminal */
 	NAME_LEAST = 12,   /* that a narrow terminal leaves to it */
 	GAP = 2,           /* blanks between columns */
-	INDENT = 2,        /* blanks for each level of a tree */
 	NO_ROOM = -1,      /* width of a column that has left */
 };
 
@@ -84,10 +83,7 @@ static int measure_column(const struct report *report, const struct table *table
 	if (report->round != NULL && width < column->width)
 		width = column->width;
 	for (size_t i = 0; i < table->row_count && width < most; i++) {
-		const struct table_row *row = &table->rows[i];
-		const int used = row->heading ? 0
-					      : print_cell(report, column, &row->cells[index], scratch) +
-							(index == 0 ? INDENT * row->depth : 0);
+		const int used = print_cell(report, column, &table->rows[i].cells[index], scratch);
 
 		if (used > width && used <= most)
 			width = used;
@@ -95,115 +91,129 @@ static int measure_column(const struct report *report, const struct table *table
 	return width;
 }
 
-/* Cells of a line, if no name has more than `name_most` of them. */
-static int line_width(const struct table *table, const int widths[], int name_most)
-{
-	int width = -GAP;
-
-	for (size_t i = 0; i < table->column_count; i++) {
-		if (widths[i] != NO_ROOM)
-			width += GAP +
-				 (table->columns[i].left && widths[i] > name_most ? name_most : widths[i]);
-	}
-	return width;
-}
-
-/*
- * The column that leaves first where there is no room for all, SIZE_MAX for none: the last one without a
- * change, else the last one. Names and one column of numbers stay.
- */
-static size_t find_leaver(const struct table *table, const int widths[])
-{
-	size_t last = SIZE_MAX, last_equal = SIZE_MAX, count = 0;
-
-	for (size_t i = 0; i < table->column_count; i++) {
-		if (table->columns[i].left || widths[i] == NO_ROOM)
-			continue;
-		count++;
-		last = i;
-		if (!report_has_change(table, i))
-			last_equal = i;
-	}
-	if (count < 2)
-		return SIZE_MAX;
-	return last_equal != SIZE_MAX ? last_equal : last;
-}
-
-static size_t find_widest_name(const struct table *table, const int widths[])
-{
-	size_t widest = SIZE_MAX;
-
-	for (size_t i = 0; i < table->column_count; i++) {
-		if (table->columns[i].left && widths[i] > NAME_LEAST &&
-		    (widest == SIZE_MAX || widths[i] > widths[widest]))
-			widest = i;
-	}
-	return widest;
-}
-
-/* Makes lines fit into `room` cells: columns leave, then names get narrower and go on in the next line. */
-static void fit_columns(const struct table *table, int room, int widths[])
-{
-	size_t index;
-
-	while (line_width(table, widths, NAME_WANTED) > room &&
-	       (index = find_leaver(table, widths)) != SIZE_MAX)
-		widths[index] = NO_ROOM;
-	while (line_width(table, widths, INT_MAX) > room &&
-	       (index = find_widest_name(table, widths)) != SIZE_MAX)
-		widths[index]--;
-}
-
 /* A table being drawn. */
 struct drawing {
 	struct report *report;
 	const struct table *table;
 	int *widths;  /* of the columns, or NO_ROOM */
-	size_t last;  /* column that has room */
-	size_t *done; /* bytes of each cell of a row that its lines have so far */
+	size_t *done; /* bytes of each cell of a row that are in its lines so far */
 	struct buffer text;
 };
 
+/* Cells of a line in which no name has more than `name_most`. */
+static int line_width(const struct drawing *drawing, int name_most)
+{
+	const struct table *table = drawing->table;
+	int line = -GAP;
+
+	for (size_t i = 0; i < table->column_count; i++) {
+		const int width = drawing->widths[i];
+
+		if (width != NO_ROOM)
+			line += GAP + (table->columns[i].left && width > name_most ? name_most : width);
+	}
+	return line;
+}
+
+/* How much a column says of what changed: more than nothing where sides differ, and more where one is real.
+ */
+static int importance(const struct table *table, size_t column)
+{
+	int most = 0;
+
+	for (size_t i = 0; i < table->row_count; i++) {
+		const struct cell *cell = &table->rows[i].cells[column];
+		const int own = cell->sides == NULL ? 0 : cell->verdict == CELL_VERDICT_REAL ? 2 : 1;
+
+		most = own > most ? own : most;
+	}
+	return most;
+}
+
+/* The last of the columns that say least; SIZE_MAX if there is only one beside the names. */
+static size_t least_important(const struct drawing *drawing)
+{
+	size_t found = SIZE_MAX, count = 0;
+	int least = INT_MAX;
+
+	for (size_t i = 0; i < drawing->table->column_count; i++) {
+		if (drawing->table->columns[i].left || drawing->widths[i] == NO_ROOM)
+			continue;
+		count++;
+		if (importance(drawing->table, i) <= least) {
+			least = importance(drawing->table, i);
+			found = i;
+		}
+	}
+	return count > 1 ? found : SIZE_MAX;
+}
+
+static size_t widest_name(const struct drawing *drawing)
+{
+	size_t found = SIZE_MAX;
+
+	for (size_t i = 0; i < drawing->table->column_count; i++) {
+		if (drawing->table->columns[i].left && drawing->widths[i] > NAME_LEAST &&
+		    (found == SIZE_MAX || drawing->widths[i] > drawing->widths[found]))
+			found = i;
+	}
+	return found;
+}
+
+/* Makes lines fit into `room` cells: columns leave, then names get narrower. */
+static void fit_columns(const struct drawing *drawing, int room)
+{
+	size_t index;
+
+	while (line_width(drawing, NAME_WANTED) > room && (index = least_important(drawing)) != SIZE_MAX)
+		drawing->widths[index] = NO_ROOM;
+	while (line_width(drawing, INT_MAX) > room && (index = widest_name(drawing)) != SIZE_MAX)
+		drawing->widths[index]--;
+}
+
+static void append_blanks(struct buffer *buffer, int count)
+{
+	if (count > 0)
+		buffer_append_format(buffer, "%*s", count, "");
+}
+
 /*
- * Draws a line of a row, or of the titles for NULL. Where a line has an end it has as much of a name as fits,
- * from byte `done` on, and moves that. Returns whether the row needs another line.
+ * Draws a line of a row, or of the titles for NULL. Of a name that does not fit into a bounded line it draws
+ * what fits, from byte `done` on. Returns whether the row needs another line.
  */
 static bool draw_line(struct drawing *drawing, const struct table_row *row)
 {
 	static const char marks[] = {
 		[ROW_MARK_NONE] = ' ', [ROW_MARK_NEW] = '+', [ROW_MARK_GONE] = 'x', [ROW_MARK_MOVER] = '^'};
 	struct report *report = drawing->report;
-	const bool is_heading = row != NULL && row->heading;
-	const int indent = row != NULL ? INDENT * row->depth : 0;
-	const size_t last = is_heading ? 0 : drawing->last;
 	struct buffer *out = report->out, *text = &drawing->text;
 	bool more = false;
 
 	if (report->round != NULL)
 		buffer_append_char(out, row != NULL ? marks[row->mark] : ' ');
-	report_append_blanks(out, indent);
-	for (size_t i = 0; i <= last; i++) {
+	for (size_t i = 0; i < drawing->table->column_count; i++) {
 		const struct table_column *column = &drawing->table->columns[i];
-		const int room = (is_heading ? report->width : drawing->widths[i]) - (i == 0 ? indent : 0);
+		const int room = drawing->widths[i];
 		const size_t start = drawing->done[i];
 		int width;
 
-		if (drawing->widths[i] == NO_ROOM)
+		if (room == NO_ROOM)
 			continue;
-		width = print_cell(report, column, row != NULL ? &row->cells[i] : NULL, text);
-		drawing->done[i] = text->length;
 		if (row != NULL)
 			report_note_reason(report, &row->cells[i]);
-		if (row != NULL && report->width != 0 && column->left)
+		width = print_cell(report, column, row != NULL ? &row->cells[i] : NULL, text);
+		drawing->done[i] = text->length;
+		if (report->width != 0 && column->left)
 			drawing->done[i] = start + unicode_prefix(text->data + start, text->length - start,
 								  room > NAME_LEAST ? room : NAME_LEAST,
 								  &width);
 		else if (start != 0)
 			width = 0;
 		more |= drawing->done[i] < text->length;
-		report_append_blanks(out, i == 0 ? 0 : report->round != NULL ? 1 : GAP);
-		report_append_aligned(out, text->data + start, drawing->done[i] - start, width, room,
-				      column->left, i == last);
+		append_blanks(out, i == 0 ? 0 : report->round != NULL ? 1 : GAP);
+		append_blanks(out, column->left ? 0 : room - width);
+		buffer_append(out, text->data + start, drawing->done[i] - start);
+		append_blanks(out, column->left ? room - width : 0);
 	}
 	while (out->length != 0 && out->data[out->length - 1] == ' ')
 		out->length--;
@@ -217,6 +227,7 @@ static void draw_row(struct drawing *drawing, const struct table_row *row)
 	while (draw_line(drawing, row))
 		;
 }
+
 static void append_line(const struct report *report, const char *line)
 {
 	append_text(report, report->out, line);
@@ -286,9 +297,7 @@ static void draw_table(struct report *report, const struct table *table)
 	for (size_t i = 0; i < table->column_count; i++)
 		drawing.widths[i] = measure_column(report, table, i, &drawing.text);
 	if (report->width != 0)
-		fit_columns(table, report->width, drawing.widths);
-	for (size_t i = 0; i < table->column_count; i++)
-		drawing.last = drawing.widths[i] != NO_ROOM ? i : drawing.last;
+		fit_columns(&drawing, report->width);
 	draw_heading(report, table);
 	draw_row(&drawing, NULL);
 	for (size_t i = 0; i < table->row_count; i++) {

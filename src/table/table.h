@@ -116,8 +116,6 @@ struct table_row {
 	bool is_own;       /* ctop made its name up, such as `(ended)`: see struct name_text */
 	bool idle;         /* it did nothing in the span: of a view that hides such rows and keeps an order */
 	bool empty;        /* text: no line, since no column applies to it */
-	bool heading;      /* text reports: a line of its own before the rows below it, only the first cell */
-	int depth;         /* text reports: levels that the row stands below the outermost heading */
 	uint32_t subject;  /* for session_table_fill() and compare_table_fill() alone */
 	uint32_t key_name; /* of a row of two groups (session_blame.h): index in `key` of the victim's name */
 	struct cell

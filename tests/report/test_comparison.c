@@ -25,6 +25,7 @@ struct drawing {
 	enum axis axis;
 	struct tables_request request;
 	bool by_thread, rates, as_text, for_ktstr;
+	int width; /* of the terminal that is drawn to; 0 for a file */
 	const char *const *rules;
 	size_t rule_count;
 };
@@ -46,6 +47,8 @@ static void compare_format(const struct drawing *drawing, enum report_format for
 		.before = drawing->snapshots[DIFF_BEFORE],
 		.dialect = diff->options.dialect,
 		.ascii = drawing->ascii != NULL,
+		.to_terminal = drawing->width != 0,
+		.width = drawing->width,
 	};
 	char name[64];
 
@@ -86,6 +89,7 @@ static void compare_all_formats(struct drawing *drawing)
 
 	struct comparability *comparability = comparability_create(drawing->snapshots[DIFF_BEFORE],
 								   drawing->snapshots[DIFF_AFTER]);
+	const struct diff_summary changes = {.items = {"slower ran longer"}, .count = 1};
 	struct diff_rule_outcomes outcomes = {0};
 	struct diff_match *match = NULL;
 	struct diff *diff;
@@ -109,6 +113,8 @@ static void compare_all_formats(struct drawing *drawing)
 				       .file = "second.ctprof.zst",
 				       .group_by = axes[drawing->axis].name,
 				       .comparability = comparability,
+				       .changes = drawing->width != 0 ? &changes : NULL,
+				       .order = drawing->width != 0 ? diff_weight_words : NULL,
 				       .rules = outcomes.items,
 				       .rule_count = outcomes.count,
 			       });
@@ -247,7 +253,7 @@ static struct snapshot *make_window(uint64_t from_s, const struct pair_thread th
  * parts know nothing, and `<i>|` is unreadable; `gone` and `ended` are in the first window only, `fresh` and
  * `brief` in the second. What `ended` and `brief` ran is below the floor.
  */
-static void compare_windows(const char *golden, const char *ascii, bool is_long)
+static void compare_windows(const char *golden, const char *ascii, bool is_long, int width)
 {
 	static const struct pair_thread first[WINDOW_THREADS] = {
 		{"/", "steady", "steady", 10, 10, EARLY, 900000000, 0, 0, REASON_READ},
@@ -285,7 +291,8 @@ static void compare_windows(const char *golden, const char *ascii, bool is_long)
 				.is_long = is_long,
 			},
 		.rates = true,
-		.as_text = is_long || ascii != NULL,
+		.as_text = is_long || ascii != NULL || width != 0,
+		.width = width,
 	};
 
 	pair_window_add_ended(drawing.snapshots[DIFF_BEFORE], "/", "ended", 1000000);
@@ -295,20 +302,27 @@ static void compare_windows(const char *golden, const char *ascii, bool is_long)
 static void test_windows(void **state)
 {
 	(void)state;
-	compare_windows("windows", NULL, false);
+	compare_windows("windows", NULL, false, 0);
 }
 
 /* A row for each metric for people, who get those whose change is not real as a number of them. */
 static void test_long_windows(void **state)
 {
 	(void)state;
-	compare_windows("windows-long", NULL, true);
+	compare_windows("windows-long", NULL, true, 0);
 }
 
 static void test_ascii_windows(void **state)
 {
 	(void)state;
-	compare_windows(NULL, "  #20.5 -> 40.9  ", false);
+	compare_windows(NULL, "  #20.5 -> 40.9  ", false, 0);
+}
+
+/* Lines that fit, and the largest changes last. */
+static void test_terminal(void **state)
+{
+	(void)state;
+	compare_windows("windows-terminal", NULL, false, 60);
 }
 
 int main(void)
@@ -316,7 +330,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_real),          cmocka_unit_test(test_made),
 		cmocka_unit_test(test_windows),       cmocka_unit_test(test_long_windows),
-		cmocka_unit_test(test_ascii_windows),
+		cmocka_unit_test(test_ascii_windows), cmocka_unit_test(test_terminal),
 	};
 
 	if (setlocale(LC_CTYPE, "C.UTF-8") == NULL) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "cmocka_include.h"
 #include "compare/tables.h"
 #include "golden.h"
@@ -292,7 +293,6 @@ static void test_wrapped_names(void **state)
 				      .text = "/system.slice/a-rather-long-name-of.service"};
 	row->cells[1] = (struct cell){.state = CELL_VALUE, .form = CELL_FORM_INTEGER, .value.integer = 12};
 	row = table_add_row(table);
-	row->depth = 1;
 	row->cells[0] = (struct cell){.state = CELL_VALUE, .text = "short"};
 	row->cells[1] = (struct cell){.state = CELL_VALUE, .form = CELL_FORM_INTEGER, .value.integer = 3};
 	report_table(&report, table);
@@ -301,9 +301,71 @@ static void test_wrapped_names(void **state)
 				      "/system.slice/a-rathe       12\n"
 				      "r-long-name-of.servic\n"
 				      "e\n"
-				      "  short                      3\n");
+				      "short                        3\n");
 	table_release(table);
 	buffer_release(&out);
+}
+
+static struct cell sides_cell(const struct cell sides[2], enum cell_verdict verdict, const char *text)
+{
+	return (struct cell){.state = CELL_VALUE, .sides = sides, .verdict = verdict, .text = text};
+}
+
+/* Columns leave a terminal that is too narrow, those that say least of what changed first. */
+static void test_narrow_terminal(void **state)
+{
+	static const char *const names[] = {"group", "THR", "CPU%", "RUNQ%", "CSW/s", "STUCK"};
+	const struct cell sides[] = {cell_of_integer(1, UNIT_COUNT), cell_of_integer(2, UNIT_COUNT)};
+	static const char words[] =
+		"\ncells without an arrow read the same before and after; # marks real changes\n";
+	static const struct {
+		int width;
+		const char *output;
+	} outputs[] = {
+		{0, "## groups\n"
+		    "group                   THR      CPU%   RUNQ%    CSW/s  STUCK\n"
+		    "web-with-a-longer-name    1  #1 -> 20  1 -> 2  10 -> 2      0\n"
+		    "db                        1         5       5        5      5\n"},
+		{44, "## groups\n"
+		     "group                       CPU%   RUNQ%\n"
+		     "web-with-a-longer-name  #1 -> 20  1 -> 2\n"
+		     "db                             5       5\n"
+		     "no room for THR, CSW/s, STUCK (a pipe or a file has all columns)\n"},
+		{20, "## groups\n"
+		     "group             CPU%\n"
+		     "web-with-a-l  #1 -> 20\n"
+		     "onger-name\n"
+		     "db                   5\n"
+		     "no room for THR, RUNQ%, CSW/s, STUCK (a pipe or a file has all columns)\n"},
+	};
+	struct table *table = table_create("groups", ARRAY_COUNT(names));
+	struct cell *cells = table_add_row(table)->cells;
+	struct cell *others = table_add_row(table)->cells;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
+		table->columns[i].name = names[i];
+		others[i] = cell_of_integer(5, UNIT_COUNT);
+	}
+	table->columns[0].left = true;
+	others[0] = cell_of_text("db");
+	others[1] = cell_of_integer(1, UNIT_COUNT);
+	cells[0] = cell_of_text("web-with-a-longer-name");
+	cells[1] = cell_of_integer(1, UNIT_COUNT);
+	cells[2] = sides_cell(sides, CELL_VERDICT_REAL, "≠1 → 20");
+	cells[3] = sides_cell(sides, CELL_VERDICT_NO, "1 → 2");
+	cells[4] = sides_cell(sides, CELL_VERDICT_NOT_TESTED, "10 → 2");
+	cells[5] = cell_of_integer(0, UNIT_COUNT);
+	for (size_t i = 0; i < ARRAY_COUNT(outputs); i++) {
+		struct buffer out = {0};
+		struct report report = {.out = &out, .ascii = true, .width = outputs[i].width};
+
+		report_table(&report, table);
+		assert_memory_equal(out.data, outputs[i].output, strlen(outputs[i].output));
+		assert_string_equal(out.data + strlen(outputs[i].output), words);
+		buffer_release(&out);
+	}
+	table_release(table);
 }
 
 int main(void)
@@ -315,6 +377,7 @@ int main(void)
 		cmocka_unit_test(test_names_with_nul),
 		cmocka_unit_test(test_hostile_names),
 		cmocka_unit_test(test_wrapped_names),
+		cmocka_unit_test(test_narrow_terminal),
 	};
 
 	if (setlocale(LC_CTYPE, "C.UTF-8") == NULL) {
