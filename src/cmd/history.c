@@ -5,13 +5,14 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/humanize.h"
 #include "base/memory.h"
 #include "base/unicode.h"
 #include "cmd/line/history_place.h"
 #include "cmd/line/output.h"
 #include "cmd/line/report_options.h"
 #include "commands.h"
+#include "metric/quantity.h"
+#include "metric/unit.h"
 #include "report/report.h"
 #include "session/when.h"
 #include "store/history.h"
@@ -54,39 +55,19 @@ static struct cell count_cell(uint64_t count)
 {
 	if (count == HISTORY_COUNT_UNKNOWN)
 		return (struct cell){.state = CELL_UNAVAILABLE, .reason = REASON_UNREADABLE};
-	return (struct cell){
-		.state = CELL_VALUE, .form = CELL_FORM_INTEGER, .unit = UNIT_COUNT, .value.integer = count};
+	return cell_of_integer(count, UNIT_COUNT);
 }
 
-/* A number that people read as `text`, which is released. */
-static struct cell number_cell(struct table *table, enum unit unit, uint64_t number, struct buffer *text)
+/* A number in the unit of a ladder, which people read as sentences have it. */
+static struct cell amount_cell(struct table *table, uint64_t amount, enum ladder ladder)
 {
-	const struct cell cell = {
-		.state = CELL_VALUE,
-		.form = CELL_FORM_INTEGER,
-		.unit = unit,
-		.value.integer = number,
-		.text = arena_duplicate(&table->arena, text->data, text->length),
-	};
+	struct cell cell = cell_of_integer(amount, unit_of_ladder(ladder));
+	struct buffer text = {0};
 
-	buffer_release(text);
+	quantity_append((double)amount, ladder, &text);
+	cell.text = arena_duplicate(&table->arena, text.data, text.length);
+	buffer_release(&text);
 	return cell;
-}
-
-static struct cell bytes_cell(struct table *table, uint64_t bytes)
-{
-	struct buffer text = {0};
-
-	humanize_bytes(&text, (double)bytes);
-	return number_cell(table, UNIT_BYTES, bytes, &text);
-}
-
-static struct cell length_cell(struct table *table, uint64_t ns)
-{
-	struct buffer text = {0};
-
-	humanize_duration(&text, (double)ns);
-	return number_cell(table, UNIT_NS, ns, &text);
 }
 
 static void draw(struct report *report, struct table *table)
@@ -187,7 +168,7 @@ static void draw_days(struct history *history, const struct findings *findings, 
 		*cell++ = readable ? time_cell(table, days[i].first_unix_ns) : cell_of_text("cannot be read");
 		*cell++ = readable ? time_cell(table, days[i].last_unix_ns) : empty;
 		*cell++ = readable ? count_cell(days[i].rounds) : empty;
-		*cell++ = bytes_cell(table, days[i].bytes);
+		*cell++ = amount_cell(table, days[i].bytes, LADDER_BYTES);
 		*cell++ = readable ? count_cell(days[i].gaps != HISTORY_COUNT_UNKNOWN ? gaps
 										      : HISTORY_COUNT_UNKNOWN)
 				   : empty;
@@ -212,7 +193,9 @@ static void draw_gaps(const struct findings *findings, struct report *report)
 
 		*cell++ = time_cell(table, gap->from_ns);
 		*cell++ = time_cell(table, gap->to_ns);
-		*cell++ = gap->to_ns >= gap->from_ns ? length_cell(table, gap->to_ns - gap->from_ns) : absent;
+		*cell++ = gap->to_ns >= gap->from_ns
+				  ? amount_cell(table, gap->to_ns - gap->from_ns, LADDER_NS)
+				  : absent;
 		*cell++ = cell_of_text(gap->why);
 	}
 	draw(report, table);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "screen_table.h"
 
-#include "base/clock.h"
 #include "base/humanize.h"
 #include "window/column.h"
 #include "window/host_numbers.h"
@@ -58,13 +57,11 @@ static void append_heading(const struct snapshot *now, const struct screen_subje
 	const bool is_of_groups = view->level == VIEW_LEVEL_GROUPS;
 	const size_t left_out = table->row_total - table->row_count;
 	const char *file = subject->file;
-	char clock[32], digits[28];
+	char clock[HUMANIZE_TIME_SIZE], digits[28];
 
 	if (file != NULL)
 		buffer_append_format(line, "%s  ", file);
-	if (clock_format_local(clock, sizeof(clock), file != NULL ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S",
-			       now->captured_at_unix_ns))
-		buffer_append_format(line, "%s  ", clock);
+	buffer_append_format(line, "%s  ", humanize_time(clock, now->captured_at_unix_ns, file != NULL));
 	humanize_counted(line, is_of_groups ? table->threads : table->row_total, "thread");
 	if (now->provenance.hidden_threads != 0)
 		buffer_append_format(line, " (at least %s more hidden from BPF)",
