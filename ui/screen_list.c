@@ -70,7 +70,7 @@ void screen_list_refresh(struct ui *ui)
 
 enum {
 	PATH_CELLS_MIN = 12, /* that a path is cut to at most */
-	NAME_CELLS_OF_PARTS = 24,
+	NAME_CELLS_OF_PARTS = 32,
 	POSITION_CELLS = 10, /* behind the tabs: where the rows stand */
 };
 
@@ -467,14 +467,14 @@ static void draw_why_empty(const struct ui *ui, struct area area)
 	buffer_release(&words);
 }
 
-/* Cells that names have at least: several parts need more, where half of the screen is left to the numbers.
+/* Cells that names have at least, 0 for those of the rule: names of several parts get a third of the screen.
  */
 static int name_cells(const struct ui *ui, int width)
 {
-	return ui->comparison != NULL && ui->view.level == VIEW_LEVEL_GROUPS &&
-			       ui->view.grouping.axis == AXIS_ALL && width >= 2 * NAME_CELLS_OF_PARTS
-		       ? NAME_CELLS_OF_PARTS
-		       : 0;
+	if (ui->comparison == NULL || ui->view.level != VIEW_LEVEL_GROUPS ||
+	    ui->view.grouping.axis != AXIS_ALL)
+		return 0;
+	return width / 3 < NAME_CELLS_OF_PARTS ? width / 3 : NAME_CELLS_OF_PARTS;
 }
 
 int screen_list_draw(struct ui *ui, struct area area)
