@@ -117,7 +117,8 @@ static void append_rows(void *context, const struct table *table)
 
 static void expect_comparison(const struct snapshot *before, const struct snapshot *after)
 {
-	struct tables_request request = {.display = TABLES_DISPLAY_ARROW, .fields.all = true};
+	struct tables_request request = {
+		.display = TABLES_DISPLAY_ARROW, .fields.all = true, .is_long = true};
 	const struct diff_options options = {.grouping.axis = AXIS_PROCESS};
 	struct diff *diff = diff_create(before, after, &options);
 	struct diff_rule_outcomes outcomes = {0};
