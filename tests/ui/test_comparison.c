@@ -255,6 +255,13 @@ static void test_verdicts(void **state)
 	/* not tested, which is no mark */
 	assert_int_equal(color_of(&pty, "2->3"), rose);
 	assert_true(pty_find(&pty, "#2->3", NULL) < 0);
+	/* the first change that has words, and none where a column is marked that has none */
+	pty_show(&pty, "\033[A", "slower ran ");
+	pty_hide(&pty, "\033[C", "slower ran ");
+	pty_wait_text(&pty, "slower: the same threads");
+	pty_show(&pty, "\033[C", "slower ran ");
+	pty_type(&pty, "\033[B");
+	pty_wait_selected(&pty, "steady");
 	pty_show(&pty, "~", "#40.0->20.0");
 	fell = color_of(&pty, "#40.0->20.0");
 	assert_int_not_equal(fell, rose);
@@ -389,6 +396,24 @@ static void test_live_against_file(void **state)
 	pty_show(&pty, "\033", "by process {N}");
 	pty_wait_text(&pty, "every 0.5s");
 	pty_show(&pty, "~", "there is no comparison");
+	pty_quit(&pty);
+}
+
+/* Names of several parts keep what tells them apart. */
+static void test_long_names(void **state)
+{
+	static const char snapshots[] = TEST_DATA "/reference/snapshots/real";
+	const struct pty_options options = {.rows = 24, .columns = 120};
+	char one[PATH_MAX], two[PATH_MAX];
+	struct pty_screen pty;
+
+	(void)state;
+	snprintf(one, sizeof(one), "%s.a.ctprof.zst", snapshots);
+	snprintf(two, sizeof(two), "%s.b.ctprof.zst", snapshots);
+	start(&pty, &options, one, two, NULL);
+	pty_wait_text(&pty, "redis-server io_thd_…");
+	pty_wait_text(&pty, "redis-server  /app.slice/cache.service ");
+	pty_wait_text(&pty, "4.8s→98.4s");
 	pty_quit(&pty);
 }
 
@@ -608,19 +633,13 @@ static void test_ends_with_its_terminal(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pool_that_grew),
-		cmocka_unit_test(test_pages_and_orders),
-		cmocka_unit_test(test_plain_and_small),
-		cmocka_unit_test(test_reports),
-		cmocka_unit_test(test_live_against_file),
-		cmocka_unit_test(test_odd_pairs),
-		cmocka_unit_test(test_fault_while_loading),
-		cmocka_unit_test(test_last_asked),
-		cmocka_unit_test(test_typing_while_loading),
-		cmocka_unit_test(test_nothing_measurable),
-		cmocka_unit_test(test_verdicts),
-		cmocka_unit_test(test_missing_file),
-		cmocka_unit_test(test_ends_with_its_terminal),
+		cmocka_unit_test(test_pool_that_grew),     cmocka_unit_test(test_pages_and_orders),
+		cmocka_unit_test(test_plain_and_small),    cmocka_unit_test(test_reports),
+		cmocka_unit_test(test_live_against_file),  cmocka_unit_test(test_long_names),
+		cmocka_unit_test(test_odd_pairs),          cmocka_unit_test(test_fault_while_loading),
+		cmocka_unit_test(test_last_asked),         cmocka_unit_test(test_typing_while_loading),
+		cmocka_unit_test(test_nothing_measurable), cmocka_unit_test(test_verdicts),
+		cmocka_unit_test(test_missing_file),       cmocka_unit_test(test_ends_with_its_terminal),
 	};
 
 	pty_need();
