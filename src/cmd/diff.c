@@ -206,16 +206,15 @@ static int run(const struct diff_command_options *options, struct snapshot_repor
 	bool are_read;
 	int status;
 
-	if (snapshot_files_check_output(report->request.names, DIFF_SIDE_COUNT, options->report.output,
-					&error) < 0 ||
+	if (snapshot_files_check_output(report->names, DIFF_SIDE_COUNT, options->report.output, &error) < 0 ||
 	    snapshot_report_open(report, &options->report, &options->view, true, &error) < 0)
 		return command_failed(&error);
 	report->report.width = terminal_width(&report->output);
-	status = snapshot_files_read(report->request.names, DIFF_SIDE_COUNT, options->report.max_bytes, files,
+	status = snapshot_files_read(report->names, DIFF_SIDE_COUNT, options->report.max_bytes, files,
 				     &error);
 	for (size_t side = 0; status == 0 && side < DIFF_SIDE_COUNT; side++) {
 		report->snapshots[side] = files[side].snapshot;
-		report->request.names[side] = files[side].name;
+		report->names[side] = files[side].name;
 	}
 	are_read = status == 0;
 	if (status == 0)
@@ -252,8 +251,8 @@ static int diff_run(void *opaque, char **operands, int operand_count)
 	int status;
 
 	(void)operand_count;
-	report.request.names[DIFF_BEFORE] = operands[0];
-	report.request.names[DIFF_AFTER] = operands[1];
+	report.names[DIFF_BEFORE] = operands[0];
+	report.names[DIFF_AFTER] = operands[1];
 	report.request.display = (enum tables_display)options->display;
 	report.how.by_threads = options->match == DIFF_MATCHING_THREADS;
 	report.threads_by_default = options->match == DIFF_MATCHING_COUNT;
@@ -263,7 +262,7 @@ static int diff_run(void *opaque, char **operands, int operand_count)
 				 options->report.sections != NULL || options->view.columns != NULL ||
 				 options->view.sort_by != NULL || options->display != TABLES_DISPLAY_COUNT ||
 				 options->per[TABLES_PER_SECOND] || options->per[TABLES_PER_THREAD];
-	if (snapshot_files_check(report.request.names, DIFF_SIDE_COUNT, &error) < 0 ||
+	if (snapshot_files_check(report.names, DIFF_SIDE_COUNT, &error) < 0 ||
 	    view_options_check_pair(&options->view, &error) < 0 ||
 	    report_options_select(&options->report, &options->view, DIFF_SIDE_COUNT, &report.request,
 				  &error) < 0 ||

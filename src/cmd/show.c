@@ -112,7 +112,7 @@ static int print_report(struct show_options *options, const char *path)
 	if (begin(options, path, &report, &file, &error) < 0)
 		return command_failed(&error);
 	report.snapshots[DIFF_AFTER] = file.snapshot;
-	report.request.names[DIFF_AFTER] = file.name;
+	report.names[DIFF_AFTER] = file.name;
 	report.report.one_section = makes_one_table(&report.request);
 	snapshot_report_join(&report, NULL);
 	status = snapshot_report_write(&report, &error) < 0 ? command_failed(&error) : COMMAND_DONE;

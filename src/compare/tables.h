@@ -77,7 +77,6 @@ struct tables_request {
 	bool is_long; /* the table turned: a row for each metric of a group, and the other sections */
 	enum tab tab; /* of the columns of a row for each group, where it is not turned */
 	bool all;     /* rows whose change is not real, too, which are counted else */
-	const char *names[DIFF_SIDE_COUNT]; /* of the sides in headings */
 };
 
 /* Whether there is a column of such quotients. */

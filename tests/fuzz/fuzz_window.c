@@ -274,8 +274,6 @@ static void print_all(const struct snapshot *before, const struct snapshot *afte
 	selection_parse_sections(NULL, request.sections, NULL);
 	selection_parse_metrics(NULL, request.metrics, request.derived, &request.fields, NULL);
 	request.tab = view->tab;
-	request.names[DIFF_BEFORE] = "before";
-	request.names[DIFF_AFTER] = "after";
 	request.display = TABLES_DISPLAY_FULL;
 	request.all = view->equal_rows;
 	request.is_long = format != REPORT_FORMAT_TEXT || how.dialect == &dialect_ktstr;

@@ -206,8 +206,8 @@ int snapshot_report_write(struct snapshot_report *report, struct error *error)
 	const bool tells_changes = is_comparison && !is_ktstr;
 	const struct report_subject subject = {
 		.command = is_comparison ? "diff" : "show",
-		.before_file = report->request.names[DIFF_BEFORE],
-		.file = report->request.names[DIFF_AFTER],
+		.before_file = report->names[DIFF_BEFORE],
+		.file = report->names[DIFF_AFTER],
 		.group_by = axes[report->how.grouping.axis].name,
 		.comparability = report->comparability,
 		.changes = tells_changes ? &report->changes : NULL,

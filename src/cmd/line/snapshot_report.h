@@ -14,9 +14,10 @@
  * else is zero at first. The functions are called in their order.
  */
 struct snapshot_report {
-	/* `names`: of the files; `display` may be TABLES_DISPLAY_COUNT, the format's own. What depends on
-	 * snapshots and format is filled in here. */
+	/* `display` may be TABLES_DISPLAY_COUNT, the format's own. What depends on snapshots and format is
+	 * filled in here. */
 	struct tables_request request;
+	const char *names[DIFF_SIDE_COUNT]; /* of the files */
 	struct output output;
 	struct report report;
 	struct diff_options how; /* `by_threads` is the caller's, unless `threads_by_default` */

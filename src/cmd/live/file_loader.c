@@ -314,7 +314,7 @@ static int draw_report(const struct ui_report *shown, const char *path, struct b
 	const bool is_pair = shown->before != NULL;
 	const struct view_options view = {.limit = is_pair ? UINT64_MAX : 0};
 	struct snapshot_report report = {
-		.request.names = {shown->before_name, shown->after_name},
+		.names = {shown->before_name, shown->after_name},
 		.how.by_threads = shown->by_threads,
 		.snapshots = {shown->before, shown->after},
 		.in_hurry = true,
