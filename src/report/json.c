@@ -177,7 +177,7 @@ static void append_measured(const struct report *report, const struct table_colu
 	buffer_release(&text);
 }
 
-/* Appends what a row is besides its cells. */
+/* Appends the members of a row that are not cells. */
 static void append_row_facts(const struct report *report, const struct table_row *row)
 {
 	if (row->is_own)
@@ -223,7 +223,7 @@ static void begin_section(const struct report *report, const struct table *table
 	buffer_append_char(out, ']');
 }
 
-/* A round is an object and a line of its own. */
+/* Each round is an object in a line of its own. */
 static void begin_round(const struct report *report)
 {
 	struct buffer *out = report->out;

@@ -17,7 +17,8 @@ void report_begin(struct report *report, const struct report_subject *subject)
 		formats[report->format]->begin(report, subject);
 }
 
-/* Whether a column has cells with both sides, whose text has an arrow, and others; notes a real change. */
+/* Whether some cells of a column show both sides with an arrow and some do not; sets `*real` if a change is.
+ */
 static bool mixes_sides(const struct table *table, size_t column, bool *real)
 {
 	bool both = false, one = false;
@@ -32,7 +33,7 @@ static bool mixes_sides(const struct table *table, size_t column, bool *real)
 	return both && one;
 }
 
-/* Says below a table what its cells without an arrow mean. */
+/* Explains the cells without an arrow below the table. */
 static void explain_sides(struct report *report, const struct table *table)
 {
 	bool mixed = false, real = false;

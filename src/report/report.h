@@ -49,13 +49,13 @@ struct report_subject {
 	size_t rule_count;
 };
 
-/* What a table of the screen has besides its rows, when it is printed: see screen_table.h. */
+/* The facts and lines around the table of a round, see screen_table.h. */
 struct report_round {
 	uint64_t interval_ns;
 	const char *mode;
-	const char *waits;          /* how the waits for a CPU are counted; NULL: no column counts any */
-	const char *host, *heading; /* text: lines above the titles; `host` may be NULL */
-	const char *footing;        /* text: lines below the rows, NULL for none */
+	const char *waits;          /* how waits for a CPU are counted; NULL if no column counts any */
+	const char *host, *heading; /* for text: lines above the titles; `host` may be NULL */
+	const char *footing;        /* for text: lines below the rows, NULL for none */
 };
 
 struct report {
@@ -65,16 +65,16 @@ struct report {
 		*snapshot; /* that the tables are of; NULL for none, then no cell may have a reason */
 	const struct snapshot *before; /* of a comparison the first, `snapshot` is the second; else NULL */
 	bool ascii;                    /* text only: the terminal has no UTF-8 */
-	int width; /* text only: cells of a line, for which columns leave and long names go on in the next
-		    * line; 0 for no bound */
+	int width; /* text only: cells of a line, 0 for no bound; columns that do not fit are left out, and
+		    * long names continue on the next line */
 	bool to_terminal; /* tsv and csv: what a terminal cannot show of a name becomes U+FFFD; text: the
 			   * largest changes come last */
 	bool csv_safe;    /* csv: no name begins as a formula does */
 	const struct dialect *dialect;      /* of the words for columns and sections; NULL: ctop's */
 	bool one_section;                   /* csv only: leave the section's name out */
-	const struct report_round *round;   /* of the table being drawn: numbers and titles are the screen's;
-					     * NULL for the tables of a report */
-	const struct diff_summary *changes; /* to be drawn at the end */
+	const struct report_round *round;   /* set while the table of a round is drawn, with the screen's
+					     * numbers and   titles; NULL for the tables of a report */
+	const struct diff_summary *changes; /* text: those that end() draws, NULL for none */
 	size_t table_count;
 	bool reasons[UINT8_MAX + 1]; /* reasons in printed cells, for the legend */
 	bool partial;                /* a partial cell was printed as text */

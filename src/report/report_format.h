@@ -59,17 +59,17 @@ struct table *report_create_facts(const struct report *report, enum report_facts
  */
 void report_append_name(const struct report *report, const char *text, size_t length, const char *kept);
 
-/* Appends a column's title and a cell as people read them: as the screen has them in the table of a round,
- * else as reports do. */
+/* Appends the title of a column, or a cell, as people read it: as the screen prints it in the table of a
+ * round, else as reports do. */
 void report_append_title(const struct report *report, const struct table_column *column,
 			 struct buffer *buffer);
 void report_append_shown(const struct report *report, const struct table_column *column,
 			 const struct cell *cell, struct buffer *buffer);
 
 /*
- * Appends the value of a cell for programs to the report; false (nothing appended) for a text. In the table
- * of a round real numbers have three decimals, and six digits below one, so that only zero reads as zero; and
- * ranges and bars are values, too.
+ * Appends the value of a cell to the report as programs read it; returns false and appends nothing if it is a
+ * text. In the table of a round, real numbers have three decimals, or six digits below 1 so that only zero
+ * reads as zero, and ranges and bars are values, too.
  */
 bool report_append_number(const struct report *report, const struct cell *cell);
 

@@ -5,35 +5,31 @@
 #include "window/column.h"
 #include "window/host_numbers.h"
 
-/* Whether a row has a cell in one of these states (bits of enum cell_state), in a column of numbers about
- * what its threads did. */
-static bool has_state(const struct table *table, const struct table_row *row, unsigned int states)
+/* The states (bits of enum cell_state) of a row's numbers about what its threads did. */
+static unsigned int row_states(const struct table *table, const struct table_row *row)
 {
+	unsigned int states = 0;
+
 	for (size_t i = table->name_count; i < table->column_count; i++) {
-		if (table->columns[i].column != COLUMN_THR && !table->columns[i].left &&
-		    (states >> row->cells[i].state & 1) != 0)
-			return true;
+		if (table->columns[i].column != COLUMN_THR && !table->columns[i].left)
+			states |= 1U << row->cells[i].state;
 	}
-	return false;
+	return states;
 }
 
-static bool has_values(const struct table *table)
-{
-	for (size_t i = 0; i < table->row_count; i++) {
-		if (has_state(table, &table->rows[i], 1U << CELL_VALUE))
-			return true;
-	}
-	return false;
-}
-
-/* Marks the rows that the columns do not apply to; returns how many there are. */
+/* Marks the rows that the columns do not apply to, or all if none has a value; returns their number. */
 static size_t mark_empty(struct table *table)
 {
-	const unsigned int wanted = has_values(table) ? 1U << CELL_VALUE | 1U << CELL_UNAVAILABLE : 0;
+	unsigned int all = 0;
 	size_t count = 0;
 
+	for (size_t i = 0; i < table->row_count; i++)
+		all |= row_states(table, &table->rows[i]);
 	for (size_t i = 0; i < table->row_count; i++) {
-		table->rows[i].empty = !has_state(table, &table->rows[i], wanted);
+		const unsigned int known = row_states(table, &table->rows[i]) &
+					   (1U << CELL_VALUE | 1U << CELL_UNAVAILABLE);
+
+		table->rows[i].empty = known == 0 || (all & 1U << CELL_VALUE) == 0;
 		count += table->rows[i].empty;
 	}
 	return count;
@@ -116,7 +112,7 @@ void screen_table_print(struct report *report, const struct screen_subject *subj
 		host_append_line(report->snapshot, subject->previous, &host);
 		append_heading(report->snapshot, subject, view, table, round.waits, &heading);
 	}
-	/* of a tab, which the user may not have chosen for these rows */
+	/* columns that the user has chosen have all rows */
 	if (is_text && view->fold_idle && view->columns == NULL)
 		append_left_out(mark_empty(table), view->level == VIEW_LEVEL_GROUPS ? "group" : "thread",
 				" without numbers here", &footing);
@@ -124,7 +120,7 @@ void screen_table_print(struct report *report, const struct screen_subject *subj
 	round.host = host.data;
 	round.heading = heading.data;
 	round.footing = footing.data;
-	/* there is one header for all rounds */
+	/* all rounds have one header */
 	table->continues = report->table_count != 0 &&
 			   (report->format == REPORT_FORMAT_TSV || report->format == REPORT_FORMAT_CSV);
 	report->round = &round;

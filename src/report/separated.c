@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A row a line, with a tab or a comma between its fields.
+ * TSV and CSV: a line for each row, with a tab or a comma between the fields.
  *
- * TSV has cells as people read them: the contract with ktstr's report. CSV (RFC 4180, but lines end in a line
- * feed) has raw numbers, and after the columns the unit, the state and the reason of each measured one; the
- * column's name precedes theirs if several are measured. A CSV column with both sides of a comparison is two,
- * NAME_before and NAME_after. Both have raw numbers in the table of a round.
+ * TSV prints cells as people read them, which is the contract with ktstr's report. CSV (RFC 4180, but lines
+ * end in a line feed) prints raw numbers, followed by the unit, state and reason of each measured column;
+ * with several measured columns their names precede these. A column with both sides of a comparison becomes
+ * two, NAME_before and NAME_after. The table of a round has raw numbers in both formats.
  */
 #include <string.h>
 
@@ -19,7 +19,7 @@ static bool is_csv(const struct report *report)
 	return report->format == REPORT_FORMAT_CSV;
 }
 
-/* Whether cells are numbers and texts, rather than what people read. */
+/* Whether cells are raw numbers and texts, rather than what people read. */
 static bool is_raw(const struct report *report)
 {
 	return is_csv(report) || report->round != NULL;
@@ -39,8 +39,8 @@ static bool needs_quotes(const char *text, size_t length)
 }
 
 /*
- * CSV knows no escapes: quotes enclose a field that needs them, tabs and ends of lines stay. With `csv_safe`,
- * a ' precedes a foreign text that a spreadsheet would read as a formula.
+ * CSV has no escapes: a field with a comma, a quote or an end of line is quoted as it is. With `csv_safe`, a
+ * ' precedes `foreign` text that a spreadsheet would read as a formula.
  */
 static void append_csv_field(const struct report *report, const char *text, size_t length, bool foreign)
 {
@@ -88,7 +88,7 @@ static size_t plain_length(const struct report *report, const char *text, size_t
 	return plain;
 }
 
-/* TSV has no blanks at the ends; tab, newline and backslash become `\t`, `\n`, `\\`. */
+/* Trims the field and escapes tab, newline and backslash as `\t`, `\n`, `\\`. */
 static void append_tsv_field(const struct report *report, const char *text, size_t length)
 {
 	length = unicode_trim(&text, length);
@@ -142,7 +142,7 @@ static size_t measured_count(const struct table *table)
 	return count;
 }
 
-/* Appends how a row's waits are counted, where its columns count any, and what its last field is. */
+/* Appends the last fields of a line of a round; `waits` only if its columns count waits. */
 static void append_round_fields(const struct report *report, const char *waits, const char *bounds)
 {
 	if (report->round->waits != NULL)
@@ -167,7 +167,7 @@ static void draw_state_names(const struct report *report, const struct table *ta
 	}
 }
 
-/* The sides of a column that have a field each; 1 for a column without sides. */
+/* The number of fields of a column: CSV has one for each side. */
 static size_t field_count(const struct report *report, const struct table_column *column)
 {
 	return is_csv(report) && column->sides ? DIFF_SIDE_COUNT : 1;

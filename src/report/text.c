@@ -11,16 +11,15 @@
 #include "table/cell_format.h"
 
 enum {
-	NAME_MOST = 56,    /* cells of a column of names; a longer one shifts the cells to its right */
-	FOREIGN_MOST = 60, /* of other texts of the host in the table of a round */
-	NAME_WANTED = 24,  /* for which other columns leave a narrow terminal */
-	NAME_LEAST = 12,   /* that a narrow terminal leaves to it */
+	NAME_MOST = 56,    /* widest column of names, in cells; a longer name shifts the cells to its right */
+	FOREIGN_MOST = 60, /* widest column of other texts of the host in the table of a round */
+	NAME_WANTED = 24,  /* cells that a name gets before other columns get room in a narrow terminal */
+	NAME_LEAST = 12,   /* narrowest column of names */
 	GAP = 2,           /* blanks between columns */
-	NO_ROOM = -1,      /* width of a column that has left */
+	NO_ROOM = -1,      /* width of a column that is left out */
 };
 
-/* Appends text as the terminal can show it. Where it knows ASCII alone, the arrow between two values takes
- * two. */
+/* Appends text made safe for the terminal. In ASCII the arrow between two values has two characters. */
 static void append_safe(const struct report *report, struct buffer *buffer, const char *text, size_t length)
 {
 	static const char arrow[] = "→";
@@ -40,12 +39,19 @@ static void append_safe(const struct report *report, struct buffer *buffer, cons
 	unicode_append_printable(buffer, text, length, "\uFFFD");
 }
 
-static void append_text(const struct report *report, struct buffer *buffer, const char *text)
+static void append_text(const struct report *report, const char *text)
 {
-	append_safe(report, buffer, text, strlen(text));
+	append_safe(report, report->out, text, strlen(text));
 }
 
-/* Prints a cell of a column, its title for NULL, into the emptied `buffer`; returns its width in cells. */
+static void append_line(const struct report *report, const char *line)
+{
+	append_text(report, line);
+	buffer_append_char(report->out, '\n');
+}
+
+/* Replaces the content of `buffer` by a printed cell, or by its column's title for NULL; returns the width.
+ */
 static int print_cell(const struct report *report, const struct table_column *column, const struct cell *cell,
 		      struct buffer *buffer)
 {
@@ -61,7 +67,7 @@ static int print_cell(const struct report *report, const struct table_column *co
 	return unicode_width(buffer->data, buffer->length);
 }
 
-/* The width up to which a column grows with its cells; a wider one shifts the cells to its right. */
+/* The width up to which a column grows with its cells; a wider cell shifts those to its right. */
 static int widest(const struct report *report, const struct table *table, size_t index)
 {
 	const struct table_column *column = &table->columns[index];
@@ -95,12 +101,12 @@ static int measure_column(const struct report *report, const struct table *table
 struct drawing {
 	struct report *report;
 	const struct table *table;
-	int *widths;  /* of the columns, or NO_ROOM */
-	size_t *done; /* bytes of each cell of a row that are in its lines so far */
-	struct buffer text;
+	int *widths;        /* by column, in cells, or NO_ROOM */
+	size_t *done;       /* by column, the bytes of the row's cell that its lines so far have */
+	struct buffer text; /* scratch: the cell being drawn */
 };
 
-/* Cells of a line in which no name has more than `name_most`. */
+/* The width of a line whose names have at most `name_most` cells. */
 static int line_width(const struct drawing *drawing, int name_most)
 {
 	const struct table *table = drawing->table;
@@ -115,8 +121,7 @@ static int line_width(const struct drawing *drawing, int name_most)
 	return line;
 }
 
-/* How much a column says of what changed: more than nothing where sides differ, and more where one is real.
- */
+/* Rates what a column says about changes: 0 nothing, 1 that sides differ, 2 that a change is real. */
 static int importance(const struct table *table, size_t column)
 {
 	int most = 0;
@@ -130,7 +135,7 @@ static int importance(const struct table *table, size_t column)
 	return most;
 }
 
-/* The last of the columns that say least; SIZE_MAX if there is only one beside the names. */
+/* The last of the least important columns, names aside; SIZE_MAX if only one is left. */
 static size_t least_important(const struct drawing *drawing)
 {
 	size_t found = SIZE_MAX, count = 0;
@@ -160,7 +165,7 @@ static size_t widest_name(const struct drawing *drawing)
 	return found;
 }
 
-/* Makes lines fit into `room` cells: columns leave, then names get narrower. */
+/* Makes lines fit into `room` cells: leaves out columns, then narrows names. */
 static void fit_columns(const struct drawing *drawing, int room)
 {
 	size_t index;
@@ -178,8 +183,8 @@ static void append_blanks(struct buffer *buffer, int count)
 }
 
 /*
- * Draws a line of a row, or of the titles for NULL. Of a name that does not fit into a bounded line it draws
- * what fits, from byte `done` on. Returns whether the row needs another line.
+ * Draws a line of a row, or the titles for NULL. A name that does not fit into a bounded line continues on
+ * the row's next line, from byte `done` on. Returns whether the row needs one.
  */
 static bool draw_line(struct drawing *drawing, const struct table_row *row)
 {
@@ -228,12 +233,6 @@ static void draw_row(struct drawing *drawing, const struct table_row *row)
 		;
 }
 
-static void append_line(const struct report *report, const char *line)
-{
-	append_text(report, report->out, line);
-	buffer_append_char(report->out, '\n');
-}
-
 static void draw_heading(const struct report *report, const struct table *table)
 {
 	const struct report_round *round = report->round;
@@ -251,8 +250,8 @@ static void draw_heading(const struct report *report, const struct table *table)
 	}
 }
 
-/* Names the columns for which the terminal is too narrow. */
-static void draw_leavers(const struct drawing *drawing)
+/* Names the columns that the terminal is too narrow for. */
+static void draw_left_out(const struct drawing *drawing)
 {
 	const struct report *report = drawing->report;
 	const char *before = "no room for ";
@@ -261,7 +260,7 @@ static void draw_leavers(const struct drawing *drawing)
 		if (drawing->widths[i] != NO_ROOM)
 			continue;
 		buffer_append_text(report->out, before);
-		append_text(report, report->out, report_word(report, drawing->table->columns[i].name));
+		append_text(report, report_word(report, drawing->table->columns[i].name));
 		before = ", ";
 	}
 	if (before[0] == ',')
@@ -282,7 +281,7 @@ static void draw_footing(const struct drawing *drawing)
 				     "... %zu more lines truncated (use --limit 0 for unlimited)\n",
 				     table->row_total - table->row_count);
 	report_append_folded(report, table, "", "", "\n");
-	draw_leavers(drawing);
+	draw_left_out(drawing);
 }
 
 static void draw_table(struct report *report, const struct table *table)
@@ -313,7 +312,7 @@ static void draw_table(struct report *report, const struct table *table)
 /* One line about a file. */
 static void append_file(const struct report *report, const char *file, const struct snapshot *snapshot)
 {
-	append_text(report, report->out, file);
+	append_text(report, file);
 	buffer_append_text(report->out, ": ");
 	humanize_counted(report->out, snapshot->thread_count, "thread");
 }
@@ -338,13 +337,13 @@ static void append_side(const struct report *report, const char *side, const cha
 	append_when(report, snapshot);
 	if (snapshot->provenance.hostname != NULL) {
 		buffer_append_text(report->out, ", ");
-		append_text(report, report->out, snapshot->provenance.hostname);
+		append_text(report, snapshot->provenance.hostname);
 	}
 	if (host->kernel_release != NULL) {
 		buffer_append_text(report->out, ", ");
-		append_text(report, report->out, host->kernel_name != NULL ? host->kernel_name : "kernel");
+		append_text(report, host->kernel_name != NULL ? host->kernel_name : "kernel");
 		buffer_append_char(report->out, ' ');
-		append_text(report, report->out, host->kernel_release);
+		append_text(report, host->kernel_release);
 	}
 	buffer_append_char(report->out, '\n');
 }
@@ -352,18 +351,15 @@ static void append_side(const struct report *report, const char *side, const cha
 static void append_banner(const struct report *report, const struct report_subject *subject)
 {
 	const struct comparability *comparability = subject->comparability;
-	struct buffer *out = report->out;
 
 	for (size_t i = 0; comparability != NULL && i < comparability->count; i++) {
-		buffer_append_format(out,
-				     "%s: ", comparability_severity_names[comparability->rows[i].severity]);
-		append_text(report, out, comparability->rows[i].text);
-		buffer_append_char(out, '\n');
+		append_text(report, comparability_severity_names[comparability->rows[i].severity]);
+		buffer_append_text(report->out, ": ");
+		append_line(report, comparability->rows[i].text);
 	}
 	for (size_t i = 0; i < subject->rule_count; i++) {
-		buffer_append_text(out, subject->rules[i].broken ? "rule broken: " : "rule kept: ");
-		append_text(report, out, subject->rules[i].text);
-		buffer_append_char(out, '\n');
+		buffer_append_text(report->out, subject->rules[i].broken ? "rule broken: " : "rule kept: ");
+		append_line(report, subject->rules[i].text);
 	}
 }
 
@@ -416,7 +412,7 @@ static void begin(struct report *report, const struct report_subject *subject)
 	buffer_append_char(report->out, '\n');
 }
 
-/* What matters most is last on a terminal, where the beginning is soon out of sight. */
+/* On a terminal the largest changes come last, since the beginning soon scrolls away. */
 static void end(struct report *report)
 {
 	draw_changes(report, report->changes);

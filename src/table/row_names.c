@@ -19,7 +19,7 @@ static const char *axis_title(const struct view *view, struct arena *arena)
 	const char *word = axes[view->grouping.axis].word;
 	char *title = arena_duplicate(arena, word, strlen(word));
 
-	/* in every locale */
+	/* toupper() depends on the locale */
 	for (char *c = title; *c != '\0'; c++)
 		*c = (char)(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
 	return title;
@@ -66,7 +66,7 @@ size_t row_names_columns(const struct view *view, struct arena *arena,
 	return count;
 }
 
-/* One of the names of a label, which NULs separate; the last if there are fewer. */
+/* Name `index` of a label, whose names NULs separate; the last one if there are fewer. */
 static const char *name_at(const struct table_row *row, size_t index)
 {
 	const char *name = row->label, *end = row->label + row->label_length;

@@ -5,17 +5,17 @@
 #include "table.h"
 #include "view.h"
 
-/* The names of a view's rows as the first columns of its table, for view->naming. */
+/* The leading columns of a view's table that name its rows, as view->naming asks for. */
 
 enum {
 	ROW_NAMES_MAX = 3
 };
 
-/* Fills in the columns; titles are in `arena`. Returns how many there are. */
+/* Fills in the columns, their titles in `arena`, and returns their number: 0 for VIEW_NAMING_APART. */
 size_t row_names_columns(const struct view *view, struct arena *arena,
 			 struct table_column columns[ROW_NAMES_MAX]);
 
-/* Sets the cells of these columns in a row that has its label and ids; texts are in `arena`. */
+/* Sets the cells of these columns in a row whose label and ids are set; puts texts in `arena`. */
 void row_names_set(const struct view *view, struct arena *arena, struct table_row *row);
 
 #endif

@@ -115,7 +115,7 @@ struct table_row {
 	enum row_mark mark;
 	bool is_own;       /* ctop made its name up, such as `(ended)`: see struct name_text */
 	bool idle;         /* it did nothing in the span: of a view that hides such rows and keeps an order */
-	bool empty;        /* text: no line, since no column applies to it */
+	bool empty;        /* text draws no line for it: no column of the table applies to the row */
 	uint32_t subject;  /* for session_table_fill() and compare_table_fill() alone */
 	uint32_t key_name; /* of a row of two groups (session_blame.h): index in `key` of the victim's name */
 	struct cell
@@ -134,7 +134,7 @@ struct table {
 	const char *heading; /* above it where it is not the section's name, else NULL */
 	struct table_column *columns;
 	size_t column_count;
-	size_t name_count; /* of these, the first: they name the row, see enum view_naming */
+	size_t name_count; /* number of leading columns that name the row, see enum view_naming */
 	struct table_row *rows;
 	size_t row_count;
 	size_t row_capacity;

@@ -21,12 +21,12 @@ enum view_level {
 	VIEW_LEVEL_THREADS,
 };
 
-/* How a table names its rows. */
+/* Where the names of rows are. */
 enum view_naming {
-	VIEW_NAMING_APART,  /* outside of its columns: who draws it has a place for names */
-	VIEW_NAMING_TITLES, /* in first columns for people: TID and THREAD, or the axis: PROCESS */
-	VIEW_NAMING_FIELDS, /* in first columns for programs: tid, tgid, thread; cgroup, process, thread;
-			       group */
+	VIEW_NAMING_APART,  /* only in the rows: the screen draws them itself */
+	VIEW_NAMING_TITLES, /* in leading columns for people: TID and THREAD, or the axis, as PROCESS */
+	VIEW_NAMING_FIELDS, /* in leading columns for programs: tid, tgid, thread; cgroup, process, thread;
+			     * group */
 };
 
 enum {
@@ -78,7 +78,7 @@ struct view {
 			   stay */
 	bool jemalloc_only;      /* only rows that are known to have jemalloc */
 	bool hide_gone;          /* no rows for groups and threads that are gone since the last round */
-	enum view_naming naming; /* not VIEW_NAMING_APART with `cells_on_demand` */
+	enum view_naming naming; /* VIEW_NAMING_APART with `cells_on_demand` */
 	size_t limit;            /* rows, 0 for all */
 	int width;               /* cells of the screen for choosing columns; 0 for all columns of the tab */
 	bool shows_identity;     /* identity columns stand beside the tab's columns, where they fit */
