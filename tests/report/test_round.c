@@ -168,8 +168,25 @@ static void test_threads(void **state)
 		      "time_unix_ns\ttid\ttgid\tthread\tthreads\tcpu_percent\tread_bytes_per_"
 		      "s\tnice\tstate\tat_least\n"
 		      "1700000002000000000\t10\t10\tweb\t1\t25.000\t4096.000\t-5\tS\t\n");
+	view.column_count = 2;
+	assert_output(REPORT_FORMAT_JSON, true,
+		      "{\"time_unix_ns\":1700000002000000000,\"interval_ns\":2000000000,\"mode\":\"rate\","
+		      "\"rows\":[{\"tid\":10,\"tgid\":10,\"thread\":\"web\","
+		      "\"cpu_percent\":{\"value\":25.000,\"unit\":\"percent\",\"state\":\"ok\"}}]}\n");
+	assert_output(REPORT_FORMAT_TEXT, true,
+		      "made?  up 102s  runnable 1,234\n"
+		      "22:13:22  2 threads, of which 1 row left out (--limit)  rate over 2.0s\n"
+		      " TID     THREAD   THR  CPU%\n"
+		      " 10      web        1  25.0\n");
 	view.level = VIEW_LEVEL_GROUPS;
 	view.grouping.axis = AXIS_ALL;
+	assert_output(
+		REPORT_FORMAT_TEXT, true,
+		"made?  up 102s  runnable 1,234\n"
+		"22:13:22  2 threads, 2 groups by all, of which 1 row left out (--limit)  rate over 2.0s\n"
+		" ALL           THR  CPU%\n"
+		" /  web  web     1  25.0\n");
+	view.column_count = ARRAY_COUNT(columns);
 	assert_output(REPORT_FORMAT_CSV, true,
 		      "time_unix_ns,cgroup,process,thread,threads,cpu_percent,read_bytes_per_s,nice,state,at_"
 		      "least\n"
