@@ -503,28 +503,17 @@ bool view_needs_task_fields(const struct view *view)
 
 /* --- groups --- */
 
-/* A name that stands for several threads of the grouping is a pattern there, which `patterns` remembers. */
-static struct grouping *group(const struct view *view, enum axis axis, const struct snapshot *names,
-			      const struct name_rules *rules, struct pattern_memory *patterns)
-{
-	struct grouping_options options = view->grouping;
-
-	options.axis = axis;
-	options.rules = rules;
-	return grouping_create(&options, &names, 1, patterns);
-}
-
 /* Forbids the triples that are not in a group. */
-static void narrow(const struct view *view, enum axis axis, const char *key, size_t key_length,
-		   const struct snapshot *names, const struct name_rules *rules,
-		   struct pattern_memory *patterns, bool *allowed)
+static void narrow(struct grouping_options options, enum axis axis, const char *key, size_t key_length,
+		   const struct snapshot *names, struct pattern_memory *patterns, bool *allowed)
 {
 	struct grouping *grouping;
 	uint32_t wanted;
 
 	if (axis_is_by_thread(axis))
 		return;
-	grouping = group(view, axis, names, rules, patterns);
+	options.axis = axis;
+	grouping = grouping_create(&options, &names, 1, patterns);
 	wanted = grouping_find(grouping, key, key_length);
 	for (uint32_t i = 0; i < names->triple_count; i++)
 		allowed[i] &= wanted != UINT32_MAX && grouping_of_triple(grouping, 0, i) == wanted;
@@ -537,15 +526,18 @@ uint32_t *view_group_names(const struct view *view, const char *key, size_t key_
 {
 	uint32_t *groups = memory_allocate((names->triple_count + 1) * sizeof(*groups));
 	bool *allowed = memory_allocate(names->triple_count + 1);
-	const struct name_rules *rules = grouping_rules(grouping);
-	struct grouping *own = group(view, view->grouping.axis, names, rules, patterns);
+	struct grouping_options options = view->grouping;
+	struct grouping *own;
 
+	options.rules = grouping_rules(grouping);
+	/* a name that stands for several threads of the grouping is a pattern here, too, by `patterns` */
+	own = grouping_create(&options, &names, 1, patterns);
 	memset(allowed, true, names->triple_count);
 	for (size_t i = 0; i < view->step_count; i++)
-		narrow(view, view->steps[i].axis, view->steps[i].key, view->steps[i].key_length, names, rules,
+		narrow(options, view->steps[i].axis, view->steps[i].key, view->steps[i].key_length, names,
 		       patterns, allowed);
 	if (key != NULL)
-		narrow(view, view->grouping.axis, key, key_length, names, rules, patterns, allowed);
+		narrow(options, options.axis, key, key_length, names, patterns, allowed);
 	for (uint32_t i = 0; i < names->triple_count; i++) {
 		size_t length;
 		const char *own_key = grouping_key(own, grouping_of_triple(own, 0, i), &length);

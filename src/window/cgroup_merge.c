@@ -55,9 +55,8 @@ struct gathered {
 };
 
 struct merge {
-	const struct snapshot *snapshot;
+	const struct window *window;
 	struct merged_cgroups *result;
-	bool is_flagged;                                  /* what is stored counts as read */
 	struct gathered lists[CGROUP_RECORD_FIELD_COUNT]; /* of the records of the present key */
 };
 
@@ -98,7 +97,7 @@ static void gather_list(struct gathered *gathered, const struct key_values *list
 /* Sorts what was gathered and joins the values of each key: they add, gauges take the largest. */
 static struct key_values join_gathered(struct merge *merge, struct gathered *gathered, bool has_gauges)
 {
-	const struct snapshot *snapshot = merge->snapshot;
+	const struct snapshot *snapshot = merge->window->now;
 	struct key_value *items = gathered->items;
 	struct key_values joined = {0};
 
@@ -199,7 +198,7 @@ static void merge_record(struct merge *merge, struct merged_cgroup *into, const 
 	bool taken[CGROUP_FILE_COUNT], first[CGROUP_FILE_COUNT];
 
 	for (size_t i = 0; i < CGROUP_FILE_COUNT; i++) {
-		taken[i] = merge->is_flagged || from->missing[i] == REASON_READ;
+		taken[i] = merge->window->basis == WINDOW_FLAGGED || from->missing[i] == REASON_READ;
 		first[i] = into->records == into->unavailable[i];
 		if (!taken[i] && into->unavailable[i]++ == 0)
 			into->reason[i] = from->missing[i];
@@ -262,11 +261,7 @@ struct merged_cgroups *cgroup_merge_create(const struct window *window,
 {
 	const struct snapshot *snapshot = window->now;
 	struct merged_cgroups *result = memory_allocate_zero(1, sizeof(*result));
-	struct merge merge = {
-		.snapshot = snapshot,
-		.result = result,
-		.is_flagged = window->basis == WINDOW_FLAGGED,
-	};
+	struct merge merge = {.window = window, .result = result};
 	struct keyed keyed = {.snapshot = snapshot};
 	struct merged_cgroup *cgroup = NULL;
 

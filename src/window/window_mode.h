@@ -16,15 +16,11 @@ extern const char *const window_mode_names[WINDOW_MODE_COUNT]; /* "rate" "interv
 /* What the numbers of a window's threads are. */
 enum window_basis {
 	WINDOW_MEASURED, /* what they did, unfinished waits included; times in ns */
-	/*
-	 * Lives as the file stores them, for reports: no sum includes unfinished waits, delays whose switch
-	 * is off are unavailable, and clock ticks remain clock ticks.
-	 */
+	/* Lives as the file stores them, for reports: without unfinished waits and delays whose switch is
+	 * off, and with clock ticks. */
 	WINDOW_STORED,
-	/*
-	 * The same, with the format's flags alone deciding what was measured: the file has no `ctop` objects,
-	 * or --ktstr asks for it.
-	 */
+	/* The same; the format's flags alone say what was measured, since the file has no `ctop` objects or
+	 * --ktstr was given. */
 	WINDOW_FLAGGED,
 };
 
