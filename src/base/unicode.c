@@ -399,3 +399,53 @@ size_t unicode_prefix(const char *text, size_t length, int cells, int *ret_cells
 		*ret_cells = used_cells;
 	return taken;
 }
+
+/* Length in bytes of the shortest beginning of the text behind which at most `cells` cells are left. */
+static size_t skip_to_last(const char *text, size_t length, int cells, int *ret_cells)
+{
+	const int width = unicode_width(text, length);
+	int used;
+	size_t skipped = unicode_prefix(text, length, width - cells, &used);
+
+	/* a wide character in the way goes too, and what combines with it */
+	while (skipped < length && width - used > cells) {
+		uint32_t scalar = 0;
+		size_t step = unicode_decode(text + skipped, length - skipped, &scalar);
+
+		step = step != 0 ? step : 1;
+		used += unicode_width(text + skipped, step);
+		skipped += step;
+		skipped += unicode_prefix(text + skipped, length - skipped, 0, NULL);
+	}
+	*ret_cells = width - used;
+	return skipped;
+}
+
+/* The length of the end that is kept, in cells, when `cells` of a text are shown besides the mark. */
+static int cells_of_end(const char *text, size_t length, int cells)
+{
+	const char *slash = *text == '/' ? memrchr(text, '/', length) : NULL;
+	int last = 0;
+
+	if (slash != NULL && slash != text)
+		last = unicode_width(slash, length - (size_t)(slash - text));
+	return last > cells / 2 && last <= cells ? last : cells / 2;
+}
+
+void unicode_append_middle(struct buffer *buffer, const char *text, size_t length, int cells,
+			   const char *mark)
+{
+	size_t head, tail; /* bytes: where the beginning ends, and where the end begins */
+	int tail_cells;
+
+	if (unicode_width(text, length) <= cells) {
+		buffer_append(buffer, text, length);
+		return;
+	}
+	cells = cells > 0 ? cells : 1;
+	tail = skip_to_last(text, length, cells_of_end(text, length, cells - 1), &tail_cells);
+	head = unicode_prefix(text, length, cells - 1 - tail_cells, NULL);
+	buffer_append(buffer, text, head);
+	buffer_append_text(buffer, mark);
+	buffer_append(buffer, text + tail, length - tail);
+}

@@ -104,4 +104,11 @@ int unicode_width(const char *text, size_t length);
  */
 size_t unicode_prefix(const char *text, size_t length, int cells, int *ret_cells);
 
+/*
+ * Appends a text in at most `cells` cells (at least 1): `mark`, one cell wide, replaces the middle of a
+ * longer one, since names often differ at their ends. The last name of a path stays whole if it fits.
+ */
+void unicode_append_middle(struct buffer *buffer, const char *text, size_t length, int cells,
+			   const char *mark);
+
 #endif

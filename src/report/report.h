@@ -66,7 +66,7 @@ struct report {
 	const struct snapshot *before; /* of a comparison the first, `snapshot` is the second; else NULL */
 	bool ascii;                    /* text only: the terminal has no UTF-8 */
 	int width; /* text only: cells of a line, 0 for no bound; columns that do not fit are left out, and
-		    * long names continue on the next line */
+		    * long names lose their middle */
 	bool to_terminal; /* tsv and csv: what a terminal cannot show of a name becomes U+FFFD; text: the
 			   * largest changes come last */
 	bool csv_safe;    /* csv: no name begins as a formula does */

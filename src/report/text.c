@@ -8,12 +8,12 @@
 #include "base/memory.h"
 #include "base/unicode.h"
 #include "report_format.h"
-#include "table/cell_format.h"
+#include "table/screen_format.h"
 
 enum {
 	NAME_MOST = 56,    /* widest column of names, in cells; a longer name shifts the cells to its right */
 	FOREIGN_MOST = 60, /* widest column of other texts of the host in the table of a round */
-	NAME_WANTED = 24,  /* cells that a name gets before other columns get room in a narrow terminal */
+	NAME_WANTED = 32,  /* cells that a name gets before other columns get room in a narrow terminal */
 	NAME_LEAST = 12,   /* narrowest column of names */
 	GAP = 2,           /* blanks between columns */
 	NO_ROOM = -1,      /* width of a column that is left out */
@@ -50,20 +50,25 @@ static void append_line(const struct report *report, const char *line)
 	buffer_append_char(report->out, '\n');
 }
 
-/* Replaces the content of `buffer` by a printed cell, or by its column's title for NULL; returns the width.
+/*
+ * Replaces the content of `buffer` by a printed cell, or by its column's title for NULL, and returns its
+ * width. A bounded line cuts what is wider than `room`.
  */
 static int print_cell(const struct report *report, const struct table_column *column, const struct cell *cell,
-		      struct buffer *buffer)
+		      int room, struct buffer *buffer)
 {
-	struct buffer printed = {0};
+	const char *mark = report->ascii ? screen_marks_ascii.middle : screen_marks_utf8.middle;
+	struct buffer printed = {0}, safe = {0};
 
-	buffer_clear(buffer);
 	if (cell != NULL)
 		report_append_shown(report, column, cell, &printed);
 	else
 		report_append_title(report, column, &printed);
-	append_safe(report, buffer, printed.data, printed.length);
+	append_safe(report, &safe, printed.data, printed.length);
+	buffer_clear(buffer);
+	unicode_append_middle(buffer, safe.data, safe.length, report->width != 0 ? room : INT_MAX, mark);
 	buffer_release(&printed);
+	buffer_release(&safe);
 	return unicode_width(buffer->data, buffer->length);
 }
 
@@ -73,7 +78,7 @@ static int widest(const struct report *report, const struct table *table, size_t
 	const struct table_column *column = &table->columns[index];
 
 	if (report->round == NULL)
-		return column->left ? NAME_MOST : INT_MAX;
+		return column->left && report->width == 0 ? NAME_MOST : INT_MAX;
 	if (index < table->name_count)
 		return INT_MAX;
 	return column->foreign ? FOREIGN_MOST : 0;
@@ -84,12 +89,12 @@ static int measure_column(const struct report *report, const struct table *table
 {
 	const struct table_column *column = &table->columns[index];
 	const int most = widest(report, table, index);
-	int width = print_cell(report, column, NULL, scratch);
+	int width = print_cell(report, column, NULL, INT_MAX, scratch);
 
 	if (report->round != NULL && width < column->width)
 		width = column->width;
 	for (size_t i = 0; i < table->row_count && width < most; i++) {
-		const int used = print_cell(report, column, &table->rows[i].cells[index], scratch);
+		const int used = print_cell(report, column, &table->rows[i].cells[index], INT_MAX, scratch);
 
 		if (used > width && used <= most)
 			width = used;
@@ -102,7 +107,6 @@ struct drawing {
 	struct report *report;
 	const struct table *table;
 	int *widths;        /* by column, in cells, or NO_ROOM */
-	size_t *done;       /* by column, the bytes of the row's cell that its lines so far have */
 	struct buffer text; /* scratch: the cell being drawn */
 };
 
@@ -121,16 +125,18 @@ static int line_width(const struct drawing *drawing, int name_most)
 	return line;
 }
 
-/* Rates what a column says about changes: 0 nothing, 1 that sides differ, 2 that a change is real. */
+/* Rates what a column says about changes: 0 nothing, 1 that sides differ, 2 that a change is real. Both sides
+ * of a column that has them in any case say nothing. */
 static int importance(const struct table *table, size_t column)
 {
 	int most = 0;
 
 	for (size_t i = 0; i < table->row_count; i++) {
 		const struct cell *cell = &table->rows[i].cells[column];
-		const int own = cell->sides == NULL ? 0 : cell->verdict == CELL_VERDICT_REAL ? 2 : 1;
+		const int own = cell->verdict == CELL_VERDICT_REAL ? 2 : 1;
 
-		most = own > most ? own : most;
+		if (cell->sides != NULL && !table->columns[column].sides && own > most)
+			most = own;
 	}
 	return most;
 }
@@ -182,55 +188,34 @@ static void append_blanks(struct buffer *buffer, int count)
 		buffer_append_format(buffer, "%*s", count, "");
 }
 
-/*
- * Draws a line of a row, or the titles for NULL. A name that does not fit into a bounded line continues on
- * the row's next line, from byte `done` on. Returns whether the row needs one.
- */
-static bool draw_line(struct drawing *drawing, const struct table_row *row)
+/* Draws a row, or the titles for NULL. */
+static void draw_row(struct drawing *drawing, const struct table_row *row)
 {
 	static const char marks[] = {
 		[ROW_MARK_NONE] = ' ', [ROW_MARK_NEW] = '+', [ROW_MARK_GONE] = 'x', [ROW_MARK_MOVER] = '^'};
 	struct report *report = drawing->report;
 	struct buffer *out = report->out, *text = &drawing->text;
-	bool more = false;
 
 	if (report->round != NULL)
 		buffer_append_char(out, row != NULL ? marks[row->mark] : ' ');
 	for (size_t i = 0; i < drawing->table->column_count; i++) {
 		const struct table_column *column = &drawing->table->columns[i];
 		const int room = drawing->widths[i];
-		const size_t start = drawing->done[i];
 		int width;
 
 		if (room == NO_ROOM)
 			continue;
 		if (row != NULL)
 			report_note_reason(report, &row->cells[i]);
-		width = print_cell(report, column, row != NULL ? &row->cells[i] : NULL, text);
-		drawing->done[i] = text->length;
-		if (report->width != 0 && column->left)
-			drawing->done[i] = start + unicode_prefix(text->data + start, text->length - start,
-								  room > NAME_LEAST ? room : NAME_LEAST,
-								  &width);
-		else if (start != 0)
-			width = 0;
-		more |= drawing->done[i] < text->length;
+		width = print_cell(report, column, row != NULL ? &row->cells[i] : NULL, room, text);
 		append_blanks(out, i == 0 ? 0 : report->round != NULL ? 1 : GAP);
 		append_blanks(out, column->left ? 0 : room - width);
-		buffer_append(out, text->data + start, drawing->done[i] - start);
+		buffer_append(out, text->data, text->length);
 		append_blanks(out, column->left ? room - width : 0);
 	}
 	while (out->length != 0 && out->data[out->length - 1] == ' ')
 		out->length--;
 	buffer_append_char(out, '\n');
-	return more;
-}
-
-static void draw_row(struct drawing *drawing, const struct table_row *row)
-{
-	memset(drawing->done, 0, drawing->table->column_count * sizeof(*drawing->done));
-	while (draw_line(drawing, row))
-		;
 }
 
 static void draw_heading(const struct report *report, const struct table *table)
@@ -290,7 +275,6 @@ static void draw_table(struct report *report, const struct table *table)
 		.report = report,
 		.table = table,
 		.widths = memory_allocate_zero(table->column_count + 1, sizeof(*drawing.widths)),
-		.done = memory_allocate_zero(table->column_count + 1, sizeof(*drawing.done)),
 	};
 
 	for (size_t i = 0; i < table->column_count; i++)
@@ -305,7 +289,6 @@ static void draw_table(struct report *report, const struct table *table)
 	}
 	draw_footing(&drawing);
 	free(drawing.widths);
-	free(drawing.done);
 	buffer_release(&drawing.text);
 }
 
