@@ -41,10 +41,28 @@ static void forget(const struct group_table *groups)
 		diff_forget(groups->build->diff);
 }
 
-static bool has_rows(const struct group_table *groups, const struct diff_pair *pair)
+/*
+ * Whether a metric of a pair has a row. What a group of one side never did says nothing: short-lived
+ * processes would fill reports with it.
+ */
+static bool has_row(const struct group_table *groups, const struct diff_pair *pair, enum column column)
 {
-	return !groups->build->is_comparison || !groups->build->diff->options.dialect->lists_one_sided ||
-	       diff_pair_is_joined(pair);
+	const struct diff *diff = groups->build->diff;
+	struct diff_value value;
+
+	if (!groups->build->is_comparison || diff_pair_is_joined(pair))
+		return true;
+	if (diff->options.dialect->lists_one_sided)
+		return false;
+	value = diff_column(diff, pair, column);
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		const struct diff_side_value *own = &value.side[side];
+
+		if (own->state == VALUE_UNAVAILABLE ||
+		    (own->state == VALUE_READ && (!own->has_number || own->number != 0)))
+			return true;
+	}
+	return false;
 }
 
 /* Length of the path of the parent, 0 without one; that of a child of the root is "/". */
@@ -183,7 +201,7 @@ static void add_subject(struct group_table *groups, uint32_t subject)
 		const struct diff_pair *pair = &diff->pairs[i];
 		double sort;
 
-		if (!has_rows(groups, pair) || fold(groups, pair, column))
+		if (!has_row(groups, pair, column) || fold(groups, pair, column))
 			continue;
 		if (groups->places != NULL)
 			sort = -(double)groups->places[i];
