@@ -105,6 +105,12 @@ static void enter(struct ui *ui, struct snapshot *before, const char *before_nam
 void screen_comparison_begin(struct ui *ui)
 {
 	enter(ui, snapshot_reference(ui->options->before), ui->options->before_name);
+	/* the order that the command line asks for */
+	if (ui->plain_view.sort_chosen) {
+		ui->view.sort_by_change = false;
+		ui->view.sort_by_name = ui->plain_view.sort_by_name;
+		ui->view.sort_ascending = ui->plain_view.sort_ascending;
+	}
 	/* a single file is not grouped by AXIS_ALL */
 	if (ui->plain_view.grouping.axis == AXIS_ALL)
 		ui->plain_view.grouping.axis = AXIS_PROCESS;
