@@ -208,6 +208,22 @@ static void test_pages_and_orders(void **state)
 	}
 }
 
+/* An order of the command line is that of the comparison, too. */
+static void test_order_of_option(void **state)
+{
+	static const char *const orders[][2] = {
+		{"--sort-by=rss", "RSSv"}, {"--sort-by=cpu:asc", "CPU^"}, {"--sort-by=name", "GROUP^"}};
+	struct pty_screen pty;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+		start_pair(&pty, 24, 120, orders[i][0]);
+		pty_wait_text(&pty, orders[i][1]);
+		assert_false(says_order(&pty, NULL));
+		pty_quit(&pty);
+	}
+}
+
 /* The colour of a text that is there once. */
 static int color_of(struct pty_screen *pty, const char *text)
 {
@@ -633,13 +649,21 @@ static void test_ends_with_its_terminal(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pool_that_grew),     cmocka_unit_test(test_pages_and_orders),
-		cmocka_unit_test(test_plain_and_small),    cmocka_unit_test(test_reports),
-		cmocka_unit_test(test_live_against_file),  cmocka_unit_test(test_long_names),
-		cmocka_unit_test(test_odd_pairs),          cmocka_unit_test(test_fault_while_loading),
-		cmocka_unit_test(test_last_asked),         cmocka_unit_test(test_typing_while_loading),
-		cmocka_unit_test(test_nothing_measurable), cmocka_unit_test(test_verdicts),
-		cmocka_unit_test(test_missing_file),       cmocka_unit_test(test_ends_with_its_terminal),
+		cmocka_unit_test(test_pool_that_grew),
+		cmocka_unit_test(test_pages_and_orders),
+		cmocka_unit_test(test_plain_and_small),
+		cmocka_unit_test(test_reports),
+		cmocka_unit_test(test_live_against_file),
+		cmocka_unit_test(test_long_names),
+		cmocka_unit_test(test_odd_pairs),
+		cmocka_unit_test(test_fault_while_loading),
+		cmocka_unit_test(test_last_asked),
+		cmocka_unit_test(test_typing_while_loading),
+		cmocka_unit_test(test_nothing_measurable),
+		cmocka_unit_test(test_order_of_option),
+		cmocka_unit_test(test_verdicts),
+		cmocka_unit_test(test_missing_file),
+		cmocka_unit_test(test_ends_with_its_terminal),
 	};
 
 	pty_need();
