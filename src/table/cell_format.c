@@ -139,7 +139,8 @@ bool cell_format_has_partial_mark(const struct cell *cell)
 	       (cell->form == CELL_FORM_INTEGER || cell->form == CELL_FORM_REAL);
 }
 
-void cell_format_real(struct buffer *buffer, double value)
+/* The fewest digits that read back as the same number. */
+static void append_real(struct buffer *buffer, double value)
 {
 	char text[40];
 
@@ -154,7 +155,7 @@ bool cell_format_number(struct buffer *buffer, const struct cell *cell)
 	if (cell->form == CELL_FORM_INTEGER)
 		buffer_append_u64(buffer, cell->value.integer);
 	else if (cell->form == CELL_FORM_REAL && isfinite(cell->value.real))
-		cell_format_real(buffer, cell->value.real);
+		append_real(buffer, cell->value.real);
 	else
 		return false;
 	return true;

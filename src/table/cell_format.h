@@ -50,9 +50,6 @@ bool cell_format_has_partial_mark(const struct cell *cell);
 /* The number of a cell with all its digits; false (nothing appended) for cells that hold a text. */
 bool cell_format_number(struct buffer *buffer, const struct cell *cell);
 
-/* The fewest digits that read back as the same number. */
-void cell_format_real(struct buffer *buffer, double value);
-
 /* Appends a cell as reports print it: its text, else its number, with a mark when partial; "-" when absent,
  * a centred dot when unavailable. */
 void cell_format_cell(struct buffer *buffer, const struct cell *cell);
