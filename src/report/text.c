@@ -148,7 +148,8 @@ static size_t least_important(const struct drawing *drawing)
 	int least = INT_MAX;
 
 	for (size_t i = 0; i < drawing->table->column_count; i++) {
-		if (drawing->table->columns[i].left || drawing->widths[i] == NO_ROOM)
+		if (drawing->table->columns[i].left || drawing->table->columns[i].stays ||
+		    drawing->widths[i] == NO_ROOM)
 			continue;
 		count++;
 		if (importance(drawing->table, i) <= least) {

@@ -350,7 +350,7 @@ void column_describe(enum column column, enum window_mode mode, bool by_thread, 
 		.foreign = column_is_name(column),
 		.cut_middle = column_is_name(column),
 		.fill_order = column_fill_order(column),
-		.stays = column_entry(column)->operation == COLUMN_OPERATION_BLAME ||
+		.stays = column == COLUMN_THR || column_entry(column)->operation == COLUMN_OPERATION_BLAME ||
 			 (by_thread && (column == COLUMN_PID || column == COLUMN_PROCESS)),
 		.width = column_width(column),
 		.column = column,

@@ -485,8 +485,7 @@ static void measure_names(struct layout *layout, size_t first_row, size_t end_ro
 /* Columns that are shown at any width: threads, and the one that the rows are sorted by. */
 static bool is_kept(const struct table *table, size_t column)
 {
-	return table->columns[column].column == COLUMN_THR || table->columns[column].stays ||
-	       column == table->sort_column;
+	return table->columns[column].stays || column == table->sort_column;
 }
 
 /* Cells that a column takes at first: one that takes what numbers leave begins with its least. */
