@@ -102,6 +102,12 @@ expect "the largest change is told" \
 result "so are three" "$(sed -n '/^largest changes:/,/^$/p' "$directory/text" | grep -c '^  [123]\. ' | grep -v '^3$')"
 expect "and the order" "^rows are sorted by share of each metric's total change; " "$(cat "$directory/text")"
 expect "which the rows have" "^redis-server  *11  *6.4s → 2.2m " "$(sed -n '/^## groups/,$p' "$directory/text" | sed -n 3p)"
+# rows of a file have all columns; on a terminal they fit, and what matters most is last
+script -qec "stty cols 80; '$ctop' diff '$before' '$after' -g process --ascii" /dev/null </dev/null 2>&1 | tr -d '\r' >"$directory/terminal"
+expect "a table on a terminal" "^redis-server  *11  *6.4s -> 2.2m " "$(cat "$directory/terminal")"
+result "fits it" "$(sed -n '/^## groups/,/ did not change measurably/p' "$directory/terminal" | grep '.\{81\}')"
+expect "and names what does not" "^no room for .*, FAULT, MIGR (a pipe or a file has all columns)$" "$(cat "$directory/terminal")"
+expect "before the largest changes" "^  3\. " "$(tail -n 1 "$directory/terminal")"
 "$ctop" diff "$before" "$after" -g process --long >"$directory/text" 2>&1
 expect "and those of each metric" "^7$" "$(sed -n '/^## primary/,$p' "$directory/text" | sed -n 3,9p | grep -c '^redis-server ')"
 result "no number of a CPU is among them" "$(sed -n 1,40p "$directory/text" | grep -w processor)"
