@@ -119,7 +119,7 @@ static struct cell make_cell(const struct pair_sides *sides, const struct diff_p
 	}
 	cell = cells[DIFF_AFTER];
 	cell.verdict = diff_verdict(sides->diff, pair, column);
-	if (cell.form == CELL_FORM_BAR || read_alike(cells))
+	if (read_alike(cells))
 		return cell;
 	kept = arena_allocate(arena, sizeof(cells));
 	memcpy(kept, cells, sizeof(cells));
@@ -485,7 +485,9 @@ static void choose_columns(struct ranking *ranking)
 	for (size_t pair = 0; pair < diff->pair_count; pair++)
 		ranking->weights[pair] = -INFINITY;
 	for (size_t i = 0; i < count; i++) {
-		if (column_is_name(columns[i]) || column_is_task_field(columns[i]))
+		/* a bar has no number that could change */
+		if (column_is_name(columns[i]) || column_is_task_field(columns[i]) ||
+		    column_entry(columns[i])->operation == COLUMN_OPERATION_BAR)
 			continue;
 		if (columns[i] == COLUMN_THR || view->columns != NULL || is_sorted_by(view, columns[i]) ||
 		    has_values(diff, columns[i]))

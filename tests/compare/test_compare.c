@@ -930,13 +930,17 @@ static void test_columns_of_tabs(void **state)
 			assert_true(next++ < count);
 		}
 	}
+	/* a bar of shares has no number */
+	view.tab = TAB_DELAY;
+	draw();
+	assert_true(has_column(COLUMN_RUNQ) && !has_column(COLUMN_BAR));
 	view.tab = TAB_ALL;
 	draw();
 	assert_true(has_column(column_of_stored(METRIC_RUN_TIME_NS)));
 	assert_true(has_column(column_of_stored(METRIC_WAIT_TIME_NS)));
 	/* chosen columns are all there, in their order */
-	view.columns = (const enum column[]){COLUMN_WRITE, COLUMN_CPU};
-	view.column_count = 2;
+	view.columns = (const enum column[]){COLUMN_WRITE, COLUMN_BAR, COLUMN_CPU};
+	view.column_count = 3;
 	draw();
 	assert_int_equal(table->column_count, 2);
 	assert_int_equal(table->columns[0].column, COLUMN_WRITE);
