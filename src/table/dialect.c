@@ -15,7 +15,7 @@ const struct dialect dialect_ktstr = {
 	.lists_one_sided = true,
 };
 
-const char *dialect_word(const struct dialect *dialect, const char *word, bool for_people)
+const char *dialect_word(const struct dialect *dialect, const char *word, bool to_people)
 {
 	enum readers {
 		PEOPLE,
@@ -31,7 +31,7 @@ const char *dialect_word(const struct dialect *dialect, const char *word, bool f
 	};
 
 	for (size_t i = 0; dialect->has_own_words && word != NULL && i < ARRAY_COUNT(words); i++) {
-		if ((words[i].readers == ALL || for_people) && strcmp(words[i].ktstr, word) == 0)
+		if ((words[i].readers == ALL || to_people) && strcmp(words[i].ktstr, word) == 0)
 			return words[i].ctop;
 	}
 	return word;

@@ -22,6 +22,6 @@ struct dialect {
 extern const struct dialect dialect_ctop, dialect_ktstr;
 
 /* Returns what a report prints, for people or for programs, where a table has this word of ktstr. */
-const char *dialect_word(const struct dialect *dialect, const char *word, bool for_people);
+const char *dialect_word(const struct dialect *dialect, const char *word, bool to_people);
 
 #endif
