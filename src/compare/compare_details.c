@@ -305,6 +305,8 @@ static void append_change(const struct subject *subject, enum column column, con
 		if (value->has_fraction)
 			buffer_append_format(lines, ", %+.1f%% of before", value->fraction * 100);
 		buffer_append_char(lines, '\n');
+	} else if (diff_is_lost(subject->sides.diff, subject->pair, column)) {
+		buffer_append_text(lines, "Change: not known, since the threads ended in between.\n");
 	} else if (mark == ROW_MARK_NEW || mark == ROW_MARK_LEFT) {
 		buffer_append_text(lines, "Change: not given, since it is on one side only. It is sorted as "
 					  "if it had been zero on the other.\n");

@@ -243,6 +243,10 @@ bool diff_forgets(const struct diff *diff);
 /* Releases the reduced columns of such a comparison. */
 void diff_forget(const struct diff *diff);
 
+/* Whether a pair went, and a column is made of counters that count by threads: what they counted since before
+ * is not known. */
+bool diff_is_lost(const struct diff *diff, const struct diff_pair *pair, enum column column);
+
 /* The value of one side of a pair; absent where it has no threads. */
 void diff_side(const struct diff *diff, const struct diff_pair *pair, enum diff_side side, enum column column,
 	       struct value *ret_value);

@@ -380,11 +380,10 @@ static double amount_of(const struct diff_pair *pair, const struct diff_value *v
 	return 0;
 }
 
-/* Whether a column is made of counters that count by threads: nobody knows what threads that went did since
- * before. */
-static bool is_by_threads(const struct diff *diff, enum column column)
+bool diff_is_lost(const struct diff *diff, const struct diff_pair *pair, enum column column)
 {
-	return diff->options.by_threads && column != column_of_stored(METRIC_THREAD_COUNT) &&
+	return diff->options.by_threads && pair->kind == DIFF_PAIR_ONLY_BEFORE &&
+	       column != column_of_stored(METRIC_THREAD_COUNT) &&
 	       (column_is_counter(column) || column_has(column_entry(column), COLUMN_RATES));
 }
 
@@ -407,7 +406,6 @@ struct diff_weight *diff_weigh(const struct diff *diff, enum column column)
 	struct diff_weight *weights = memory_allocate((diff->pair_count + 1) * sizeof(*weights));
 	/* changes of groups add up to something: threads, counters, amounts of records */
 	const bool is_threads = column == column_of_stored(METRIC_THREAD_COUNT);
-	const bool by_threads = is_by_threads(diff, column);
 	const bool has_total = is_threads || column_is_record(column) || column_is_counter(column);
 	const double weight = is_threads ? 1 : ladder_weights[column_report_ladder(column)].weight;
 	/* threads come and go by themselves less than anything else */
@@ -418,8 +416,9 @@ struct diff_weight *diff_weigh(const struct diff *diff, enum column column)
 
 	for (size_t i = 0; i < diff->pair_count; i++) {
 		const struct diff_value value = diff_column(diff, &diff->pairs[i], column);
-		const bool is_lost = by_threads && diff->pairs[i].kind == DIFF_PAIR_ONLY_BEFORE;
-		const double amount = is_lost ? 0 : amount_of(&diff->pairs[i], &value);
+		const double amount = diff_is_lost(diff, &diff->pairs[i], column)
+					      ? 0
+					      : amount_of(&diff->pairs[i], &value);
 
 		total += amount;
 		weights[i] = (struct diff_weight){

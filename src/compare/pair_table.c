@@ -365,12 +365,15 @@ static bool passes(struct ranking *ranking, size_t pair)
 						   .context = ranking});
 }
 
-/* By how much the numbers shown differ, also of lower bounds; a side without the group counts as zero. */
+/* By how much the numbers shown differ, also of lower bounds; a side without the group counts as zero. NAN
+ * where nobody knows. */
 static double amount_of(const struct diff *diff, const struct diff_pair *pair, enum column column)
 {
 	const struct diff_value value = diff_column(diff, pair, column);
 	double difference = 0;
 
+	if (diff_is_lost(diff, pair, column))
+		return NAN;
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		if (pair->group[side] == UINT32_MAX)
 			continue;

@@ -408,15 +408,24 @@ static void expect_same_order(const struct table *left, const struct table *righ
 		assert_int_equal(left->rows[i].subject, right->rows[i].subject);
 }
 
-/* By how much a row changed in a column: one that is on one side only changed by all that it has. */
-static double change_of(const struct table_row *row, size_t column)
+/*
+ * By how much a row changed in a column: one that is on one side only changed by all that it has, but nobody
+ * knows what threads that went did since before.
+ */
+static double change_of(const struct table *sorted, const struct table_row *row)
 {
-	const double before = number_of(&row->cells[column], DIFF_BEFORE),
-		     after = number_of(&row->cells[column], DIFF_AFTER);
+	const struct table_column *column = &sorted->columns[sorted->sort_column];
+	const struct cell *cell = &row->cells[sorted->sort_column];
+	const double before = number_of(cell, DIFF_BEFORE), after = number_of(cell, DIFF_AFTER);
 
 	if (row->mark == ROW_MARK_NEW)
 		return after;
-	return row->mark == ROW_MARK_LEFT ? before : fabs(after - before);
+	if (row->mark != ROW_MARK_LEFT)
+		return fabs(after - before);
+	return compare_by_threads(comparison) &&
+			       column_has(column_entry((enum column)column->column), COLUMN_RATES)
+		       ? NAN
+		       : before;
 }
 
 static void expect_sorted(const struct table *sorted, bool ascending)
@@ -425,7 +434,7 @@ static void expect_sorted(const struct table *sorted, bool ascending)
 	bool ended = false;
 
 	for (size_t i = 0; i < sorted->row_count; i++) {
-		const double change = change_of(&sorted->rows[i], sorted->sort_column);
+		const double change = change_of(sorted, &sorted->rows[i]);
 
 		/* what has no number comes last in both directions */
 		if (isnan(change)) {
@@ -465,6 +474,13 @@ static void test_orders(void **state)
 			table_release(second);
 		}
 	}
+	/* by threads nobody knows what old did before it went */
+	view.sort = COLUMN_CPU;
+	view.sort_ascending = false;
+	draw();
+	assert_string_equal(table->rows[0].label, "new");
+	assert_string_equal(table->rows[4].label, "old");
+	expect_told("old", COLUMN_CPU, "Change: not known, since the threads ended in between.");
 	/* by groups web lost 10 s, pool 4 s and old 3 s, new came with 2 s, idle has the same */
 	assert_int_equal(compare_set_by_threads(comparison, false, NULL), 0);
 	view.sort = COLUMN_CPU;
