@@ -116,41 +116,23 @@ static const struct table_column thread_columns[] = {
 	[THREAD_COLUMN_RUN_TIME] = {"run_time_ns", .measured = true},
 };
 
-struct listed {
-	uint64_t run_time;
-	uint32_t thread;
-};
-
-/* Those that ran longest first, then in the order of their ids. */
-static int compare_listed(const void *left, const void *right, void *context)
-{
-	const struct snapshot *snapshot = context;
-	const struct listed *a = left, *b = right;
-
-	int order = order_u64(b->run_time, a->run_time);
-
-	if (order == 0)
-		order = order_u64(snapshot->tgid[a->thread], snapshot->tgid[b->thread]);
-	if (order == 0)
-		order = order_u64(snapshot->tid[a->thread], snapshot->tid[b->thread]);
-	return order != 0 ? order : order_u64(a->thread, b->thread);
-}
-
-static struct listed *collect(const struct diff_match *match, enum diff_side side, size_t *ret_count)
+/* The threads of one side only: those that ran longest first, then in the order of their ids. */
+static struct order_item *collect(const struct diff_match *match, enum diff_side side, size_t *ret_count)
 {
 	const struct snapshot *snapshot = match->snapshots[side];
-	struct listed *listed = memory_allocate_zero(match->only[side] + 1, sizeof(*listed));
+	struct order_item *listed = memory_allocate_zero(match->only[side] + 1, sizeof(*listed));
 	size_t count = 0;
 
 	for (size_t i = 0; i < snapshot->thread_count; i++) {
 		if (match->mate[side][i] != UINT32_MAX)
 			continue;
-		listed[count++] = (struct listed){
-			.run_time = snapshot_value(snapshot, i, METRIC_RUN_TIME_NS),
-			.thread = (uint32_t)i,
+		listed[count++] = (struct order_item){
+			.first = UINT64_MAX - snapshot_value(snapshot, i, METRIC_RUN_TIME_NS),
+			.second = (uint64_t)snapshot->tgid[i] << 32 | snapshot->tid[i],
+			.index = (uint32_t)i,
 		};
 	}
-	qsort_r(listed, count, sizeof(*listed), compare_listed, (void *)snapshot);
+	order_items(listed, count);
 	*ret_count = count;
 	return listed;
 }
@@ -196,7 +178,7 @@ static void build_threads(struct tables_build *build, enum diff_side side, const
 			  const char *heading)
 {
 	size_t count;
-	struct listed *listed = collect(build->diff->options.match, side, &count);
+	struct order_item *listed = collect(build->diff->options.match, side, &count);
 
 	build->table = table_create_with(section, thread_columns, ARRAY_COUNT(thread_columns));
 	build->table->heading = heading;
@@ -206,7 +188,7 @@ static void build_threads(struct tables_build *build, enum diff_side side, const
 		tables_continue(build);
 		row = tables_add_row(build);
 		if (row != NULL)
-			fill_row(build, row->cells, listed[i].thread, side);
+			fill_row(build, row->cells, listed[i].index, side);
 	}
 	tables_finish(build);
 	free(listed);
