@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "diff_blame.h"
 #include "table/cell_format.h"
 #include "tables_internal.h"
@@ -187,8 +188,7 @@ void tables_blame(struct tables_build *build)
 {
 	struct diff_blame *blame = diff_blame_create(build->diff);
 	struct making making = {.build = build, .blame = blame};
-	double *weights;
-	size_t *order;
+	struct order_item *order;
 
 	for (size_t side = build->first_side; blame != NULL && side < DIFF_SIDE_COUNT; side++) {
 		if (blame->measured[side])
@@ -198,18 +198,23 @@ void tables_blame(struct tables_build *build)
 	}
 	if (blame == NULL)
 		return;
-	weights = memory_allocate((blame->count + 1) * sizeof(*weights));
-	for (size_t i = 0; i < blame->count; i++)
-		weights[i] = fabs(blame->entries[i].time[DIFF_AFTER] - blame->entries[i].time[DIFF_BEFORE]);
-	order = tables_order(weights, blame->count);
+	order = memory_allocate((blame->count + 1) * sizeof(*order));
+	for (size_t i = 0; i < blame->count; i++) {
+		const double *time = blame->entries[i].time;
+
+		order[i] = (struct order_item){
+			.first = order_key(fabs(time[DIFF_AFTER] - time[DIFF_BEFORE]), false),
+			.index = (uint32_t)i,
+		};
+	}
+	order_items(order, blame->count);
 	begin(build);
 	for (size_t i = 0; i < blame->count; i++) {
-		making.entry = &blame->entries[order[i]];
+		making.entry = &blame->entries[order[i].index];
 		add_pair(&making);
 		tables_continue(build);
 	}
 	tables_finish(build);
 	free(order);
-	free(weights);
 	diff_blame_release(blame);
 }

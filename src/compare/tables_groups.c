@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The long tables of groups, primary (with taskstats) and derived: which rows they have, and where. */
+/* The long tables of groups: which rows they have, and in which order. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +17,7 @@ struct ranked {
 
 struct group_table {
 	struct tables_build *build;
-	const char *section;
-	const enum column *subjects;
-	size_t subject_count;
-	uint32_t *places; /* of pairs in the order of --sort-by; NULL: rows are in that of their changes */
-	bool by_parent;   /* ktstr's order of cgroups: below their parents */
+	struct tables_subjects subjects;
 	struct ranked *rows;
 	size_t count, capacity;
 	size_t total;   /* before the limit */
@@ -42,19 +38,18 @@ static void forget(const struct group_table *groups)
 }
 
 /*
- * Whether a metric of a pair has a row. What a group of one side never did says nothing: short-lived
+ * Whether a metric of a pair says something. What a group of one side never did says nothing: short-lived
  * processes would fill reports with it.
  */
-static bool has_row(const struct group_table *groups, const struct diff_pair *pair, enum column column)
+static bool says_something(const struct tables_build *build, const struct diff_pair *pair, enum column column)
 {
-	const struct diff *diff = groups->build->diff;
 	struct diff_value value;
 
-	if (!groups->build->is_comparison || diff_pair_is_joined(pair))
+	if (!build->is_comparison || diff_pair_is_joined(pair))
 		return true;
-	if (diff->options.dialect->lists_one_sided)
+	if (build->diff->options.dialect->lists_one_sided)
 		return false;
-	value = diff_column(diff, pair, column);
+	value = diff_column(build->diff, pair, column);
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		const struct diff_side_value *own = &value.side[side];
 
@@ -80,7 +75,8 @@ static int compare_parents(const struct group_table *groups, uint32_t left, uint
 	const struct diff_pair *a = &groups->build->diff->pairs[left],
 			       *b = &groups->build->diff->pairs[right];
 
-	return groups->by_parent ? order_bytes(a->key, parent_length(a), b->key, parent_length(b)) : 0;
+	return groups->subjects.by_parent ? order_bytes(a->key, parent_length(a), b->key, parent_length(b))
+					  : 0;
 }
 
 /* --- the order of --sort-by --- */
@@ -134,21 +130,22 @@ static void compute_values(struct pair_order *order)
 	}
 }
 
-static void place_pairs(struct group_table *groups)
+/* Weighs the pairs by their places in that order. */
+static void weigh_places(struct group_table *groups)
 {
 	const struct diff *diff = groups->build->diff;
 	struct pair_order order = {groups, &groups->build->request->sort, NULL};
 	uint32_t *sorted = memory_allocate_zero(diff->pair_count + 1, sizeof(*sorted));
 
 	order.values = memory_allocate_zero(diff->pair_count * order.sort->count + 1, sizeof(double));
-	groups->places = memory_allocate_zero(diff->pair_count + 1, sizeof(*groups->places));
+	groups->subjects.weights = memory_allocate((diff->pair_count + 1) * sizeof(double));
 	compute_values(&order);
 	for (uint32_t i = 0; i < diff->pair_count; i++)
 		sorted[i] = i;
 	if (diff->pair_count > 1)
 		qsort_r(sorted, diff->pair_count, sizeof(*sorted), compare_pairs, &order);
 	for (uint32_t i = 0; i < diff->pair_count; i++)
-		groups->places[sorted[i]] = i;
+		groups->subjects.weights[sorted[i]] = -(double)i;
 	free(order.values);
 	free(sorted);
 }
@@ -189,22 +186,30 @@ static bool fold(struct group_table *groups, const struct diff_pair *pair, enum 
 	return true;
 }
 
+static bool has_row(struct group_table *groups, const struct diff_pair *pair, enum column column)
+{
+	if (groups->subjects.has_row != NULL)
+		return groups->subjects.has_row(groups->build, pair, column);
+	return says_something(groups->build, pair, column) && !fold(groups, pair, column);
+}
+
 static void add_subject(struct group_table *groups, uint32_t subject)
 {
 	const struct diff *diff = groups->build->diff;
-	const enum column column = groups->subjects[subject];
-	struct diff_weight *weights = groups->places == NULL && !diff->options.dialect->orders_by_fraction
+	const enum column column = groups->subjects.columns[subject];
+	const double *by_pair = groups->subjects.weights;
+	struct diff_weight *weights = by_pair == NULL && !diff->options.dialect->orders_by_fraction
 					      ? diff_weigh(diff, column)
 					      : NULL;
 
-	for (uint32_t i = 0; i < diff->pair_count; i++) {
+	for (uint32_t i = 0; i < groups->subjects.pair_count; i++) {
 		const struct diff_pair *pair = &diff->pairs[i];
 		double sort;
 
-		if (!has_row(groups, pair, column) || fold(groups, pair, column))
+		if (!has_row(groups, pair, column))
 			continue;
-		if (groups->places != NULL)
-			sort = -(double)groups->places[i];
+		if (by_pair != NULL)
+			sort = by_pair[i];
 		else if (weights != NULL)
 			sort = weights[i].is_known || !diff_pair_is_joined(pair) ? weights[i].weight
 										 : -INFINITY;
@@ -223,9 +228,9 @@ static void rank(struct group_table *groups)
 	const struct tables_build *build = groups->build;
 	const size_t limit = build->request->limit;
 
-	if (build->request->sort.count != 0 || !build->is_comparison)
-		place_pairs(groups);
-	for (uint32_t i = 0; i < groups->subject_count; i++) {
+	if (groups->subjects.weights == NULL && (build->request->sort.count != 0 || !build->is_comparison))
+		weigh_places(groups);
+	for (uint32_t i = 0; i < groups->subjects.count; i++) {
 		add_subject(groups, i);
 		/* what comes after these now has no chance later */
 		if (limit != 0 && groups->count / 2 > limit)
@@ -241,7 +246,7 @@ static void fill_row(struct group_table *groups, size_t index, const struct rank
 	struct table *table = groups->build->table;
 	const struct diff_pair *pair = &groups->build->diff->pairs[row->pair];
 	const struct tables_row content = tables_row_of_column(groups->build, pair,
-							       groups->subjects[row->subject]);
+							       groups->subjects.columns[row->subject]);
 
 	table->rows[index].key = pair->key;
 	table->rows[index].key_length = pair->key_length;
@@ -264,7 +269,7 @@ static void add_rows_by_subject(struct group_table *groups)
 {
 	for (size_t i = 0; i < groups->count; i++)
 		table_add_row(groups->build->table);
-	for (size_t subject = 0; subject < groups->subject_count; subject++) {
+	for (size_t subject = 0; subject < groups->subjects.count; subject++) {
 		for (size_t i = 0; i < groups->count; i++) {
 			if (groups->rows[i].subject == subject)
 				fill_row(groups, i, &groups->rows[i]);
@@ -273,19 +278,12 @@ static void add_rows_by_subject(struct group_table *groups)
 	}
 }
 
-static void build_table(struct tables_build *build, const char *section, const enum column *subjects,
-			size_t subject_count, bool by_parent)
+void tables_subjects(struct tables_build *build, enum section section, const struct tables_subjects *subjects)
 {
-	struct group_table groups = {
-		.build = build,
-		.section = section,
-		.subjects = subjects,
-		.subject_count = subject_count,
-		.by_parent = by_parent,
-	};
+	struct group_table groups = {.build = build, .subjects = *subjects};
 
 	rank(&groups);
-	tables_row_begin(build, section, axes[build->diff->options.grouping.axis].header);
+	tables_row_begin(build, sections[section].name, axes[build->diff->options.grouping.axis].header);
 	if (forgets(&groups))
 		add_rows_by_subject(&groups);
 	else
@@ -295,25 +293,31 @@ static void build_table(struct tables_build *build, const char *section, const e
 	build->table->row_unknown = groups.unknown;
 	tables_finish(build);
 	free(groups.rows);
-	free(groups.places);
+	free(groups.subjects.weights);
 }
 
 void tables_groups(struct tables_build *build)
 {
 	const struct tables_request *request = build->request;
-	const bool by_parent = build->is_comparison && build->diff->options.dialect->orders_by_fraction &&
-			       build->diff->options.grouping.axis == AXIS_CGROUP;
-	enum column subjects[METRIC_COUNT], derived[DERIVED_COUNT];
-	size_t count = 0, derived_count = 0;
+	enum column stored[METRIC_COUNT], derived[DERIVED_COUNT];
+	struct tables_subjects subjects = {
+		.columns = stored,
+		.pair_count = build->diff->pair_count,
+		.by_parent = build->is_comparison && build->diff->options.dialect->orders_by_fraction &&
+			     build->diff->options.grouping.axis == AXIS_CGROUP,
+	};
 
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		if (request->metrics[i] && request->sections[metrics[i].section])
-			subjects[count++] = column_of_stored((enum metric)i);
+			stored[subjects.count++] = column_of_stored((enum metric)i);
 	}
+	tables_subjects(build, SECTION_PRIMARY, &subjects);
+	subjects.columns = derived;
+	subjects.count = 0;
+	subjects.by_parent = false;
 	for (size_t i = 0; i < DERIVED_COUNT; i++) {
 		if (request->derived[i] && request->sections[derived_metrics[i].section])
-			derived[derived_count++] = column_of_derived((enum derived)i);
+			derived[subjects.count++] = column_of_derived((enum derived)i);
 	}
-	build_table(build, sections[SECTION_PRIMARY].name, subjects, count, by_parent);
-	build_table(build, sections[SECTION_DERIVED].name, derived, derived_count, false);
+	tables_subjects(build, SECTION_DERIVED, &subjects);
 }

@@ -85,6 +85,7 @@ struct cell tables_cell_texts(struct tables_build *build, const char *const text
 struct tables_row {
 	const char *label; /* of its group, not sanitised; NULL: that of `pair` */
 	size_t label_length;
+	bool is_own;                  /* see struct table_row */
 	const struct diff_pair *pair; /* NULL: no threads, uptime or sort column */
 	const char *name;             /* of the metric or field, static or in the table's arena */
 	enum column column;           /* COLUMN_COUNT for none */
@@ -96,15 +97,30 @@ struct tables_row {
 /* Begins a table with the columns of groups that are asked for, the group's under this header. */
 void tables_row_begin(struct tables_build *build, const char *section, const char *group);
 
-/* The content of the row of a column of a pair. */
+/* The content of the row of a column of a pair; the pair behind the last one stands for `(other)`. */
 struct tables_row tables_row_of_column(struct tables_build *build, const struct diff_pair *pair,
 				       enum column column);
 
-/* The order by weights, the heaviest first, of equal ones the first; the caller frees it. */
-size_t *tables_order(const double *weights, size_t count);
-
 /* Fills the cells of a row of such a table. */
 void tables_row_fill(struct tables_build *build, size_t row, const struct tables_row *content);
+
+/* --- tables_groups.c --- */
+
+/* The rows of a table of groups: some columns of each pair. */
+struct tables_subjects {
+	const enum column *columns;
+	size_t count;
+	double *weights;   /* of pairs, the heaviest first, owned; NULL: rows go by their changes or --sort-by
+			    */
+	size_t pair_count; /* diff->pair_count, or one more for that of `(other)` */
+	/* Whether a column of a pair has a row; NULL: where it says something and its change is real. */
+	bool (*has_row)(const struct tables_build *build, const struct diff_pair *pair, enum column column);
+	bool by_parent; /* ktstr's order of cgroups: below their parents */
+};
+
+/* Makes the table of a section with such rows, and releases the weights. */
+void tables_subjects(struct tables_build *build, enum section section,
+		     const struct tables_subjects *subjects);
 
 /* --- tables_host.c --- */
 

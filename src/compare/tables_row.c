@@ -9,6 +9,7 @@
 #include "base/order.h"
 #include "diff_evidence.h"
 #include "table/cell_format.h"
+#include "table/value_cell.h"
 #include "tables_internal.h"
 
 /* --- cells --- */
@@ -490,7 +491,7 @@ void tables_row_fill(struct tables_build *build, size_t row, const struct tables
 {
 	struct cell *cells = build->table->rows[row].cells;
 
-	build->table->rows[row].is_own = content->pair != NULL && content->pair->is_own;
+	build->table->rows[row].is_own = content->is_own;
 	for (size_t i = 0; i < build->table->column_count; i++) {
 		build->column = (enum tables_column)build->table->columns[i].column;
 		cells[i] = group_columns[build->column].make(build, content);
@@ -502,6 +503,7 @@ struct tables_row tables_row_of_column(struct tables_build *build, const struct 
 {
 	struct tables_row content = {
 		.pair = pair,
+		.is_own = pair->is_own,
 		.name = column_name(column),
 		.column = column,
 		.value = diff_column(build->diff, pair, column),
@@ -510,25 +512,19 @@ struct tables_row tables_row_of_column(struct tables_build *build, const struct 
 
 	for (size_t side = build->first_side; side < DIFF_SIDE_COUNT; side++)
 		content.sides[side] = tables_cell_column(build, pair, (enum diff_side)side, column);
+	if (column < COLUMN_COUNT) {
+		struct table_column described;
+
+		column_describe(column, WINDOW_MODE_RATE, false, &build->table->arena, &described);
+		content.name = described.name;
+		for (size_t side = build->first_side; side < DIFF_SIDE_COUNT; side++)
+			content.sides[side].unit = described.unit;
+	}
+	if (pair != &build->diff->pairs[build->diff->pair_count])
+		return content;
+	content.pair = NULL;
+	content.label = name_other.text;
+	content.label_length = strlen(name_other.text); /* without its mark */
+	content.is_own = true;
 	return content;
-}
-
-static int compare_weights(const void *a, const void *b, void *context)
-{
-	const double *weights = context;
-	const size_t left = *(const size_t *)a, right = *(const size_t *)b;
-
-	if (weights[left] != weights[right])
-		return weights[left] > weights[right] ? -1 : 1;
-	return order_u64(left, right);
-}
-
-size_t *tables_order(const double *weights, size_t count)
-{
-	size_t *order = memory_allocate((count + 1) * sizeof(*order));
-
-	for (size_t i = 0; i < count; i++)
-		order[i] = i;
-	qsort_r(order, count, sizeof(*order), compare_weights, (void *)(uintptr_t)weights);
-	return order;
 }

@@ -252,13 +252,14 @@ static void add_row(struct smaps_table *smaps, const struct process *process, co
 	struct tables_row content = {
 		.label = label->data,
 		.label_length = label->length,
+		.is_own = name_is_own(string_pool_text(&smaps->names, process->name),
+				      string_pool_length(&smaps->names, process->name) - 1),
 		.column = COLUMN_COUNT,
 		.ladder = LADDER_BYTES,
 	};
 	struct diff_value *value = &content.value;
-	struct table_row *row = tables_add_row(build);
 
-	if (row == NULL)
+	if (tables_add_row(build) == NULL)
 		return;
 	content.name = unicode_duplicate_without_nul(&build->table->arena, key, key_length);
 	for (size_t side = build->first_side; side < DIFF_SIDE_COUNT; side++)
@@ -270,8 +271,6 @@ static void add_row(struct smaps_table *smaps, const struct process *process, co
 	if (value->has_fraction)
 		value->fraction = value->delta / value->side[DIFF_BEFORE].number;
 	tables_row_fill(build, build->table->row_count - 1, &content);
-	row->is_own = name_is_own(string_pool_text(&smaps->names, process->name),
-				  string_pool_length(&smaps->names, process->name) - 1);
 }
 
 /* A row for each line that differs, of one snapshot that is not zero. */

@@ -4,53 +4,26 @@
  * sched_ext scheduler keeps for threads.
  */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "table/column_list.h"
-#include "table/value_cell.h"
 #include "tables_internal.h"
-
-/*
- * Makes the table of a section, to which `add_rows` adds the rows of each pair in the order of `weights`.
- * Index diff->pair_count stands for the waits that may be of any group.
- */
-static void make_table(struct tables_build *build, enum section section, const double *weights, size_t count,
-		       void (*add_rows)(void *context, size_t pair), void *context)
-{
-	const struct diff *diff = build->diff;
-	size_t *order = tables_order(weights, count);
-
-	tables_row_begin(build, sections[section].name, axes[diff->options.grouping.axis].header);
-	for (size_t i = 0; i < count; i++) {
-		add_rows(context, order[i]);
-		tables_continue(build);
-	}
-	tables_finish(build);
-	free(order);
-}
 
 /* --- how long waits took: rates, percentiles and the longest, of groups that have any --- */
 
-/* The columns that are rows, those of one kind of waits after those of the other; the first counts. */
-static const enum column wait_columns[LATENCY_KIND_COUNT][5] = {
-	[LATENCY_RUN_QUEUE] = {COLUMN_WAITS, COLUMN_RQ50, COLUMN_RQ90, COLUMN_RQ99, COLUMN_RQMAX},
-	[LATENCY_BLOCKED] = {COLUMN_DWAITS, COLUMN_D50, COLUMN_D90, COLUMN_D99, COLUMN_DMAX},
-};
-
 /* The number of a side; 0 without one, also of a side that is not there. */
-static double number_of(const struct tables_build *build, size_t pair, size_t side, enum column column)
+static double number_of(const struct tables_build *build, const struct diff_pair *pair, size_t side,
+			enum column column)
 {
 	struct value value;
 	double number;
 
-	diff_side(build->diff, &build->diff->pairs[pair], (enum diff_side)side, column, &value);
+	diff_side(build->diff, pair, (enum diff_side)side, column, &value);
 	return value.state == VALUE_READ && value_number(&value, &number) ? number : 0;
 }
 
 /* By how much the 99th percentile of either kind differs; of one snapshot how long it is. */
-static double weigh_waits(const struct tables_build *build, size_t pair)
+static double weigh_waits(const struct tables_build *build, const struct diff_pair *pair)
 {
 	double weight = 0;
 
@@ -63,44 +36,22 @@ static double weigh_waits(const struct tables_build *build, size_t pair)
 	return weight;
 }
 
-static void add_wait_row(struct tables_build *build, size_t index, enum column column)
+/* Whether a group has waits of the kind that a column is about. */
+static bool has_waits(const struct tables_build *build, const struct diff_pair *pair, enum column column)
 {
-	struct tables_row content;
-	struct table_column described;
+	const enum column waits = column_entry(column)->inputs[0] == LATENCY_RUN_QUEUE ? COLUMN_WAITS
+										       : COLUMN_DWAITS;
 
-	if (tables_add_row(build) == NULL)
-		return;
-	content = tables_row_of_column(build, &build->diff->pairs[index], column);
-	if (index == build->diff->pair_count) {
-		content.pair = NULL;
-		content.label = name_other.text;
-		content.label_length = strlen(name_other.text); /* without its mark */
-	}
-	column_describe(column, WINDOW_MODE_RATE, false, &build->table->arena, &described);
-	content.name = described.name;
-	for (size_t side = build->first_side; side < DIFF_SIDE_COUNT; side++)
-		content.sides[side].unit = described.unit;
-	tables_row_fill(build, build->table->row_count - 1, &content);
-	build->table->rows[build->table->row_count - 1].is_own |= index == build->diff->pair_count;
-}
-
-static void add_waits(void *context, size_t pair)
-{
-	struct tables_build *build = context;
-
-	for (size_t kind = 0; kind < LATENCY_KIND_COUNT; kind++) {
-		const enum column waits = wait_columns[kind][0];
-
-		if (number_of(build, pair, DIFF_AFTER, waits) == 0 &&
-		    number_of(build, pair, DIFF_BEFORE, waits) == 0)
-			continue;
-		for (size_t i = 0; i < ARRAY_COUNT(wait_columns[kind]); i++)
-			add_wait_row(build, pair, wait_columns[kind][i]);
-	}
+	return number_of(build, pair, DIFF_AFTER, waits) != 0 ||
+	       number_of(build, pair, DIFF_BEFORE, waits) != 0;
 }
 
 void tables_latency(struct tables_build *build)
 {
+	static const enum column columns[] = {
+		COLUMN_WAITS,  COLUMN_RQ50, COLUMN_RQ90, COLUMN_RQ99, COLUMN_RQMAX,
+		COLUMN_DWAITS, COLUMN_D50,  COLUMN_D90,  COLUMN_D99,  COLUMN_DMAX,
+	};
 	const size_t count = build->diff->pair_count + 1;
 	double *weights;
 
@@ -110,88 +61,71 @@ void tables_latency(struct tables_build *build)
 	}
 	weights = memory_allocate(count * sizeof(*weights));
 	for (size_t i = 0; i < count; i++)
-		weights[i] = weigh_waits(build, i);
-	make_table(build, SECTION_LATENCY, weights, count, add_waits, build);
-	free(weights);
+		weights[i] = weigh_waits(build, &build->diff->pairs[i]);
+	tables_subjects(build, SECTION_LATENCY,
+			&(struct tables_subjects){
+				.columns = columns,
+				.count = ARRAY_COUNT(columns),
+				.weights = weights,
+				.pair_count = count,
+				.has_row = has_waits,
+			});
 }
 
 /* --- what a sched_ext scheduler keeps for the threads of groups --- */
 
-struct field_table {
-	struct tables_build *build;
-	enum column *fields; /* that are shown */
-	size_t field_count;
-};
-
-static bool has_field(const struct field_table *fields, enum column column)
+/* The fields that are asked for: of the scheduler of after, then those that only that of before has. */
+static size_t list_fields(const struct tables_build *build, enum column fields[TASK_FIELD_MAX])
 {
-	for (size_t i = 0; i < fields->field_count; i++) {
-		if (fields->fields[i] == column)
-			return true;
+	bool listed[TASK_FIELD_MAX] = {false};
+	size_t count = 0;
+
+	for (size_t side = DIFF_SIDE_COUNT; side-- > build->first_side;) {
+		uint16_t of_side[TASK_FIELD_MAX];
+		const size_t side_count = column_list_fields(build->diff->snapshots[side]->task_fields.owner,
+							     of_side);
+
+		for (size_t i = 0; i < side_count; i++) {
+			const enum column column = column_of_task_field(of_side[i]);
+
+			if (listed[of_side[i]] ||
+			    !selected_fields_has(&build->request->fields, column_name(column)))
+				continue;
+			listed[of_side[i]] = true;
+			fields[count++] = column;
+		}
 	}
-	return false;
+	return count;
 }
 
-/* Adds the fields of a side's scheduler that are asked for and that the other side does not have. */
-static void add_fields(struct field_table *fields, const struct task_field_owner *scheduler)
+/* Whether a field says something of a group: not of one whose threads have no context, or have never run. */
+static bool has_field(const struct tables_build *build, const struct diff_pair *pair, enum column column)
 {
-	uint16_t placed[TASK_FIELD_MAX];
-	const size_t count = column_list_fields(scheduler, placed);
+	const struct diff_value value = diff_column(build->diff, pair, column);
 
-	fields->fields = memory_resize(fields->fields, fields->field_count + count + 1,
-				       sizeof(*fields->fields));
-	for (size_t i = 0; i < count; i++) {
-		const enum column column = column_of_task_field(placed[i]);
-
-		if (selected_fields_has(&fields->build->request->fields, column_name(column)) &&
-		    !has_field(fields, column))
-			fields->fields[fields->field_count++] = column;
-	}
-}
-
-/* By how much the field of a group that changed most did; groups of one snapshot come by their names. */
-static double weigh_fields(const struct field_table *fields, size_t pair)
-{
-	const struct diff *diff = fields->build->diff;
-	double weight = -INFINITY;
-
-	for (size_t i = 0; fields->build->is_comparison && i < fields->field_count; i++)
-		weight = fmax(weight, diff_column_sort(diff, &diff->pairs[pair], fields->fields[i]));
-	return weight;
-}
-
-static void add_field_rows(void *context, size_t pair)
-{
-	const struct field_table *fields = context;
-	struct tables_build *build = fields->build;
-
-	for (size_t i = 0; i < fields->field_count; i++) {
-		const struct tables_row content = tables_row_of_column(build, &build->diff->pairs[pair],
-								       fields->fields[i]);
-
-		/* such as a group none of whose threads has a context, or has ever run */
-		if (content.value.side[DIFF_BEFORE].state == VALUE_ABSENT &&
-		    content.value.side[DIFF_AFTER].state == VALUE_ABSENT)
-			continue;
-		if (tables_add_row(build) != NULL)
-			tables_row_fill(build, build->table->row_count - 1, &content);
-	}
+	return value.side[DIFF_BEFORE].state != VALUE_ABSENT || value.side[DIFF_AFTER].state != VALUE_ABSENT;
 }
 
 void tables_task_fields(struct tables_build *build)
 {
 	const struct diff *diff = build->diff;
-	struct field_table fields = {.build = build};
+	enum column fields[TASK_FIELD_MAX];
+	const size_t count = list_fields(build, fields);
 	double *weights = memory_allocate((diff->pair_count + 1) * sizeof(*weights));
 
-	for (size_t side = DIFF_SIDE_COUNT; side-- > 0;) {
-		if (diff->snapshots[side] != NULL && diff->snapshots[side]->task_fields.owner != NULL)
-			add_fields(&fields, diff->snapshots[side]->task_fields.owner);
+	for (size_t pair = 0; pair < diff->pair_count; pair++) {
+		/* by the field that changed most; groups of one snapshot come by their names */
+		weights[pair] = -INFINITY;
+		for (size_t i = 0; build->is_comparison && i < count; i++)
+			weights[pair] = fmax(weights[pair],
+					     diff_column_sort(diff, &diff->pairs[pair], fields[i]));
 	}
-	for (size_t i = 0; i < diff->pair_count; i++)
-		weights[i] = weigh_fields(&fields, i);
-	if (fields.field_count != 0)
-		make_table(build, SECTION_TASK_FIELDS, weights, diff->pair_count, add_field_rows, &fields);
-	free(weights);
-	free(fields.fields);
+	tables_subjects(build, SECTION_TASK_FIELDS,
+			&(struct tables_subjects){
+				.columns = fields,
+				.count = count,
+				.weights = weights,
+				.pair_count = diff->pair_count,
+				.has_row = has_field,
+			});
 }
