@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The tables of the whole host: pressure, sched_ext and its scheduler; pressure of cgroups looks the same. */
-#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -136,69 +136,102 @@ void tables_host_pressure(struct tables_build *build)
 
 /* --- attributes and their values --- */
 
-static const struct table_column attribute_columns[] = {{"attr", .left = true}, {"value", .measured = true}};
-
-/* A number that a side may have. */
+/* A text, "-" where there is none, or with NULL for it a number that may be there. */
 struct attribute {
-	const char *name;
+	const char *name, *text;
 	enum ladder ladder;
-	uint64_t number;
-	bool present;
+	struct optional_u64 number;
 };
 
-static void add_attribute(struct tables_build *build,
-			  const struct attribute *const attributes[DIFF_SIDE_COUNT])
-{
-	const struct attribute *named = attributes[DIFF_AFTER];
-	struct table_row *row = tables_add_row(build);
-	struct cell sides[DIFF_SIDE_COUNT];
+/* The attributes of a side. */
+struct attributes {
+	struct attribute *items;
+	size_t count, capacity;
+};
 
-	if (row == NULL)
-		return;
-	row->cells[0] = tables_cell_text(build, named->name, strlen(named->name));
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		sides[side] = cell_of_state(attributes[side]->present ? VALUE_READ : VALUE_ABSENT,
-					    REASON_READ, unit_of_ladder(named->ladder));
-		if (attributes[side]->present)
-			tables_cell_set_integer(build, &sides[side], attributes[side]->number, named->ladder);
+static void list_text(struct attributes *list, const char *name, const char *text)
+{
+	*MEMORY_APPEND(list->items, list->count, list->capacity) = (struct attribute){name, .text = text};
+}
+
+static void list_number(struct attributes *list, const char *name, enum ladder ladder, bool present,
+			uint64_t number)
+{
+	*MEMORY_APPEND(list->items, list->count,
+		       list->capacity) = (struct attribute){name, NULL, ladder, {number, present}};
+}
+
+static const struct attribute *find_attribute(const struct attributes *list, const char *name)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		if (strcmp(list->items[i].name, name) == 0)
+			return &list->items[i];
 	}
-	row->cells[1] = tables_cell_sides(build, sides, named->ladder);
+	return NULL;
 }
 
-static void add_attributes(struct tables_build *build, const struct attribute *before,
-			   const struct attribute *after, size_t count)
+/* Makes the cell of an attribute; a side without it is NULL. */
+static struct cell attribute_cell(struct tables_build *build, const struct attribute *listed,
+				  const struct attribute *const attributes[DIFF_SIDE_COUNT])
 {
-	for (size_t i = 0; i < count; i++)
-		add_attribute(build, (const struct attribute *const[]){&before[i], &after[i]});
+	const char *texts[DIFF_SIDE_COUNT] = {"-", "-"};
+	struct cell sides[DIFF_SIDE_COUNT], cell;
+
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		const struct attribute *attribute = attributes[side];
+		const bool present = attribute != NULL && attribute->number.present;
+
+		if (attribute != NULL)
+			texts[side] = attribute->text;
+		sides[side] = cell_of_state(present ? VALUE_READ : VALUE_ABSENT, REASON_READ,
+					    unit_of_ladder(listed->ladder));
+		if (present)
+			tables_cell_set_integer(build, &sides[side], attribute->number.value, listed->ladder);
+	}
+	if (listed->text == NULL)
+		return tables_cell_sides(build, sides, listed->ladder);
+	cell = tables_cell_texts(build, texts);
+	if (!build->is_comparison && strcmp(cell.text, "-") == 0)
+		cell.state = CELL_ABSENT;
+	return cell;
 }
 
-static void add_text(struct tables_build *build, const char *name, const char *const texts[DIFF_SIDE_COUNT])
+/* Adds the attributes of after, then those that only before has. */
+static void add_attributes(struct tables_build *build, const struct attributes lists[DIFF_SIDE_COUNT])
 {
-	struct table_row *row = tables_add_row(build);
+	for (size_t side = DIFF_SIDE_COUNT; side-- > 0;) {
+		for (size_t i = 0; i < lists[side].count; i++) {
+			const struct attribute *listed = &lists[side].items[i];
+			const struct attribute *const attributes[] = {
+				find_attribute(&lists[DIFF_BEFORE], listed->name),
+				find_attribute(&lists[DIFF_AFTER], listed->name),
+			};
+			struct table_row *row;
 
-	if (row == NULL)
-		return;
-	row->cells[0] = cell_of_text(name);
-	row->cells[1] = tables_cell_texts(build, texts);
+			if (side == DIFF_BEFORE && attributes[DIFF_AFTER] != NULL)
+				continue;
+			row = tables_add_named_row(build, listed->name, strlen(listed->name));
+			if (row != NULL)
+				row->cells[1] = attribute_cell(build, listed, attributes);
+		}
+	}
+}
+
+/* Makes the table of both lists, and releases them; with `sides` programs get a column of each side. */
+static void make_table(struct tables_build *build, const char *section, bool sides,
+		       struct attributes lists[DIFF_SIDE_COUNT])
+{
+	static const struct table_column columns[] = {{"attr", .left = true}, {"value", .measured = true}};
+
+	tables_begin(build, section, columns, ARRAY_COUNT(columns));
+	build->table->columns[1].sides &= sides;
+	add_attributes(build, lists);
+	tables_finish(build);
+	free(lists[DIFF_BEFORE].items);
+	free(lists[DIFF_AFTER].items);
 }
 
 /* --- sched_ext --- */
-
-enum {
-	SCHED_EXT_NUMBERS = 4
-};
-
-static void list_sched_ext(const struct sched_ext *from, struct attribute ret_numbers[SCHED_EXT_NUMBERS])
-{
-	const struct attribute numbers[SCHED_EXT_NUMBERS] = {
-		{"switch_all", LADDER_UNITLESS, from->switch_all, from->present},
-		{"nr_rejected", LADDER_UNITLESS, from->nr_rejected, from->present},
-		{"hotplug_seq", LADDER_UNITLESS, from->hotplug_seq, from->present},
-		{"enable_seq", LADDER_UNITLESS, from->enable_seq, from->present},
-	};
-
-	memcpy(ret_numbers, numbers, sizeof(numbers));
-}
 
 static const char *state_of(const struct sched_ext *sched_ext)
 {
@@ -207,128 +240,69 @@ static const char *state_of(const struct sched_ext *sched_ext)
 		       : "-";
 }
 
-static bool differs(const struct attribute *before, const struct attribute *after, size_t count)
+/* Whether the sides differ; what is there differs from nothing. */
+static bool differs(const struct sched_ext *before, const struct sched_ext *after)
 {
-	for (size_t i = 0; i < count; i++) {
-		if (before[i].present != after[i].present || before[i].number != after[i].number)
-			return true;
-	}
-	return false;
+	return before->present != after->present || strcmp(state_of(before), state_of(after)) != 0 ||
+	       before->switch_all != after->switch_all || before->nr_rejected != after->nr_rejected ||
+	       before->hotplug_seq != after->hotplug_seq || before->enable_seq != after->enable_seq;
 }
 
 void tables_host_sched_ext(struct tables_build *build)
 {
-	static const struct sched_ext none;
-	const struct sched_ext *before = build->is_comparison
-						 ? &build->diff->snapshots[DIFF_BEFORE]->sched_ext
-						 : &none;
-	const struct sched_ext *after = &build->diff->snapshots[DIFF_AFTER]->sched_ext;
-	struct attribute numbers[DIFF_SIDE_COUNT][SCHED_EXT_NUMBERS];
+	const struct sched_ext *sides[DIFF_SIDE_COUNT] = {&(struct sched_ext){0}};
+	struct attributes lists[DIFF_SIDE_COUNT] = {0};
 
-	list_sched_ext(before, numbers[DIFF_BEFORE]);
-	list_sched_ext(after, numbers[DIFF_AFTER]);
-	/* what is there differs from nothing */
-	if (!differs(numbers[DIFF_BEFORE], numbers[DIFF_AFTER], SCHED_EXT_NUMBERS) &&
-	    strcmp(state_of(before), state_of(after)) == 0)
+	for (size_t side = build->first_side; side < DIFF_SIDE_COUNT; side++)
+		sides[side] = &build->diff->snapshots[side]->sched_ext;
+	if (!differs(sides[DIFF_BEFORE], sides[DIFF_AFTER]))
 		return;
-	tables_begin(build, sections[SECTION_SCHED_EXT].name, attribute_columns,
-		     ARRAY_COUNT(attribute_columns));
-	build->table->columns[1].sides = false;
-	add_text(build, "state", (const char *const[]){state_of(before), state_of(after)});
-	if (!build->is_comparison && build->table->row_count != 0 && strcmp(state_of(after), "-") == 0)
-		build->table->rows[0].cells[1].state = CELL_ABSENT;
-	add_attributes(build, numbers[DIFF_BEFORE], numbers[DIFF_AFTER], SCHED_EXT_NUMBERS);
-	tables_finish(build);
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		const struct sched_ext *from = sides[side];
+		const bool present = from->present;
+
+		list_text(&lists[side], "state", state_of(from));
+		list_number(&lists[side], "switch_all", LADDER_UNITLESS, present, from->switch_all);
+		list_number(&lists[side], "nr_rejected", LADDER_UNITLESS, present, from->nr_rejected);
+		list_number(&lists[side], "hotplug_seq", LADDER_UNITLESS, present, from->hotplug_seq);
+		list_number(&lists[side], "enable_seq", LADDER_UNITLESS, present, from->enable_seq);
+	}
+	make_table(build, sections[SECTION_SCHED_EXT].name, false, lists);
 }
 
 /* --- the scheduler --- */
 
-enum {
-	SCHEDULER_NUMBERS = 6
-};
-
-/* The numbers of a side's scheduler; of a side without one all are absent. */
-static void list_scheduler(const struct snapshot *snapshot, struct attribute ret_numbers[SCHEDULER_NUMBERS])
+static void list_scheduler(const struct snapshot *snapshot, struct attributes *list)
 {
-	static const struct snapshot nothing;
-	static const struct task_field_owner nobody;
-	const struct snapshot *from = snapshot != NULL ? snapshot : &nothing;
-	const struct task_fields *fields = &from->task_fields;
-	const struct task_field_owner *owner = fields->owner != NULL ? fields->owner : &nobody;
-	const bool has = fields->owner != NULL, has_contexts = has && fields->context_of != NULL;
-	const uint64_t now = from->provenance.boottime_ns, loaded = owner->loaded_at_ns;
-	const struct attribute numbers[SCHEDULER_NUMBERS] = {
-		{"size", LADDER_BYTES, owner->size, has},
-		{"running_for", LADDER_NS, now - loaded, has && loaded != 0 && now >= loaded},
-		{"enable_seq", LADDER_UNITLESS, owner->enable_seq, has},
-		{"nr_rejected", LADDER_UNITLESS, from->sched_ext.nr_rejected, has && from->sched_ext.present},
-		{"contexts", LADDER_UNITLESS, fields->context_count, has_contexts},
-		{"mismatched", LADDER_UNITLESS, fields->mismatched, has_contexts},
-	};
+	const struct task_fields *fields = &snapshot->task_fields;
+	const struct task_field_owner *owner = fields->owner;
+	const bool has_contexts = fields->context_of != NULL;
+	const uint64_t now = snapshot->provenance.boottime_ns, loaded = owner->loaded_at_ns;
 
-	memcpy(ret_numbers, numbers, sizeof(numbers));
-}
-
-static struct attribute find_event(const struct task_fields *fields, const char *name)
-{
-	for (size_t i = 0; fields != NULL && i < fields->event_count; i++) {
-		if (strcmp(fields->events[i].name, name) == 0)
-			return (struct attribute){name, LADDER_UNITLESS, fields->events[i].value, true};
-	}
-	return (struct attribute){.name = name, .ladder = LADDER_UNITLESS};
-}
-
-/* The events of after, then those that only before has. */
-static void add_events(struct tables_build *build, const struct task_fields *const sides[DIFF_SIDE_COUNT])
-{
-	for (size_t side = DIFF_SIDE_COUNT; side-- > 0;) {
-		for (size_t i = 0; sides[side] != NULL && i < sides[side]->event_count; i++) {
-			const char *name = sides[side]->events[i].name;
-			const struct attribute before = find_event(sides[DIFF_BEFORE], name),
-					       after = find_event(sides[DIFF_AFTER], name);
-
-			if (side == DIFF_AFTER || !after.present)
-				add_attributes(build, &before, &after, 1);
-		}
-	}
+	list_text(list, "scheduler", owner->name);
+	list_text(list, "type", owner->type);
+	list_text(list, "storage", owner->storage);
+	list_text(list, "layout", owner->layout);
+	list_number(list, "size", LADDER_BYTES, true, owner->size);
+	list_number(list, "running_for", LADDER_NS, loaded != 0 && now >= loaded, now - loaded);
+	list_number(list, "enable_seq", LADDER_UNITLESS, true, owner->enable_seq);
+	list_number(list, "nr_rejected", LADDER_UNITLESS, snapshot->sched_ext.present,
+		    snapshot->sched_ext.nr_rejected);
+	list_number(list, "contexts", LADDER_UNITLESS, has_contexts, fields->context_count);
+	list_number(list, "mismatched", LADDER_UNITLESS, has_contexts, fields->mismatched);
+	for (size_t i = 0; i < fields->event_count; i++)
+		list_number(list, fields->events[i].name, LADDER_UNITLESS, true, fields->events[i].value);
 }
 
 void tables_scheduler(struct tables_build *build)
 {
-	static const struct {
-		const char *name;
-		size_t offset;
-	} words[] = {
-		{"scheduler", offsetof(struct task_field_owner, name)},
-		{"type", offsetof(struct task_field_owner, type)},
-		{"storage", offsetof(struct task_field_owner, storage)},
-		{"layout", offsetof(struct task_field_owner, layout)},
-	};
-	const struct task_fields *sides[DIFF_SIDE_COUNT] = {NULL};
-	struct attribute numbers[DIFF_SIDE_COUNT][SCHEDULER_NUMBERS];
+	struct attributes lists[DIFF_SIDE_COUNT] = {0};
 
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+	for (size_t side = build->first_side; side < DIFF_SIDE_COUNT; side++) {
 		const struct snapshot *snapshot = build->diff->snapshots[side];
 
-		if (snapshot != NULL && snapshot->task_fields.owner != NULL)
-			sides[side] = &snapshot->task_fields;
-		list_scheduler(snapshot, numbers[side]);
+		if (snapshot->task_fields.owner != NULL)
+			list_scheduler(snapshot, &lists[side]);
 	}
-	if (sides[DIFF_BEFORE] == NULL && sides[DIFF_AFTER] == NULL)
-		return;
-	tables_begin(build, TASK_FIELD_SOURCE " scheduler", attribute_columns,
-		     ARRAY_COUNT(attribute_columns));
-	for (size_t i = 0; i < ARRAY_COUNT(words); i++) {
-		const char *texts[DIFF_SIDE_COUNT] = {"-", "-"};
-
-		for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-			if (sides[side] != NULL)
-				memcpy(&texts[side], (const char *)sides[side]->owner + words[i].offset,
-				       sizeof(texts[side]));
-		}
-		add_text(build, words[i].name, texts);
-	}
-	add_attributes(build, numbers[DIFF_BEFORE], numbers[DIFF_AFTER], SCHEDULER_NUMBERS);
-	add_events(build, sides);
-	tables_finish(build);
+	make_table(build, TASK_FIELD_SOURCE " scheduler", true, lists);
 }
