@@ -421,7 +421,8 @@ static void conclude(void)
 	/* it ends within a second of being asked to, and says what it gave up for that */
 	const bool unsaved = WIFEXITED(pty.status) && WEXITSTATUS(pty.status) == 1 &&
 			     (pty_find(&pty, "ctop: not saved", NULL) >= 0 ||
-			      pty_find(&pty, ": not written: ", NULL) >= 0);
+			      pty_find(&pty, ": not written: ", NULL) >= 0 ||
+			      pty_find(&pty, "ctop: cannot write ", NULL) >= 0);
 
 	/* first: what a sanitizer found is why it ended so */
 	expect_no_report();
