@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "comparability.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,10 +49,27 @@ void comparability_add(struct comparability *comparability, enum comparability_s
 	comparability->count++;
 }
 
-static void add_row(struct examination *examination, enum comparability_severity severity, const char *id)
+/* Adds a row with the sentence in examination->text. */
+static void finish_row(struct examination *examination, enum comparability_severity severity, const char *id)
 {
 	comparability_add(examination->result, severity, id, examination->text.data);
 	buffer_clear(&examination->text);
+}
+
+/* Adds a row with a sentence, after what examination->text holds already. */
+static __attribute__((format(printf, 4, 5))) void add_row(struct examination *examination,
+							  enum comparability_severity severity,
+							  const char *id, const char *format, ...)
+{
+	va_list arguments;
+	char *rest;
+
+	va_start(arguments, format);
+	rest = memory_format_list(format, arguments);
+	va_end(arguments);
+	buffer_append_text(&examination->text, rest);
+	finish_row(examination, severity, id);
+	free(rest);
 }
 
 /* A fact that both captures know and that is not the same, or NULL. */
@@ -118,13 +136,13 @@ static void examine_time(struct examination *examination)
 		if (interval == 0)
 			return;
 		humanize_duration(text, (double)(interval < 0 ? -interval : interval));
-		buffer_append_text(text, " lie between the captures by the clocks of the two hosts");
-		add_row(examination, COMPARABILITY_NOTE, "interval");
+		add_row(examination, COMPARABILITY_NOTE, "interval",
+			" lie between the captures by the clocks of the two hosts");
 		return;
 	}
 	if (before == after || (interval == 0 && are_one_capture(before, after))) {
-		buffer_append_text(text, "both are the same capture: nothing can have changed");
-		add_row(examination, COMPARABILITY_WARNING, "same-capture");
+		add_row(examination, COMPARABILITY_WARNING, "same-capture",
+			"both are the same capture: nothing can have changed");
 		return;
 	}
 	if (interval == 0)
@@ -132,16 +150,14 @@ static void examine_time(struct examination *examination)
 	if (interval < 0) {
 		buffer_append_text(text, "after is the older capture, by ");
 		humanize_duration(text, (double)-interval);
-		buffer_append_text(text, ": what grew looks as if it shrank; swap the two files");
-		add_row(examination, COMPARABILITY_WARNING, "swapped-order");
+		add_row(examination, COMPARABILITY_WARNING, "swapped-order",
+			": what grew looks as if it shrank; swap the two files");
 		return;
 	}
 	buffer_append_text(text, "there are ");
 	humanize_duration(text, (double)interval);
-	buffer_append_text(text, " between the captures");
-	if (!examination->same_boot)
-		buffer_append_text(text, " by the wall clock");
-	add_row(examination, COMPARABILITY_NOTE, "interval");
+	add_row(examination, COMPARABILITY_NOTE, "interval", " between the captures%s",
+		examination->same_boot ? "" : " by the wall clock");
 }
 
 static void examine_threads(struct examination *examination)
@@ -152,9 +168,8 @@ static void examine_threads(struct examination *examination)
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		if (examination->side[side]->thread_count != 0)
 			continue;
-		buffer_append_format(&examination->text, "%s has no threads: %s", diff_side_names[side],
-				     consequences[side]);
-		add_row(examination, COMPARABILITY_WARNING, "empty");
+		add_row(examination, COMPARABILITY_WARNING, "empty", "%s has no threads: %s",
+			diff_side_names[side], consequences[side]);
 	}
 }
 
@@ -190,22 +205,20 @@ static void examine_host(struct examination *examination)
 				     host->value[DIFF_BEFORE], host->value[DIFF_AFTER]);
 		if (!examination->has_windows)
 			append_uptimes(examination);
-		add_row(examination, COMPARABILITY_WARNING, "other-host");
+		finish_row(examination, COMPARABILITY_WARNING, "other-host");
 	} else if (first != NULL && second != NULL && !examination->same_boot && examination->has_windows) {
-		buffer_append_text(text, "other boot: the host was started again between the two windows");
-		add_row(examination, COMPARABILITY_NOTE, "other-boot");
+		add_row(examination, COMPARABILITY_NOTE, "other-boot",
+			"other boot: the host was started again between the two windows");
 	} else if (first != NULL && second != NULL && !examination->same_boot) {
-		buffer_append_text(text, "other boot: the counters started again from zero, so this "
-					 "compares two lifetimes, not growth");
-		add_row(examination, COMPARABILITY_WARNING, "other-boot");
+		add_row(examination, COMPARABILITY_WARNING, "other-boot",
+			"other boot: the counters started again from zero, so this "
+			"compares two lifetimes, not growth");
 	}
-	if (kernel != NULL) {
-		buffer_append_format(text,
-				     "other kernel, %s in before and %s in after: a counter may count "
-				     "something else, or be in one of them only",
-				     kernel->value[DIFF_BEFORE], kernel->value[DIFF_AFTER]);
-		add_row(examination, COMPARABILITY_WARNING, "other-kernel");
-	}
+	if (kernel != NULL)
+		add_row(examination, COMPARABILITY_WARNING, "other-kernel",
+			"other kernel, %s in before and %s in after: a counter may count "
+			"something else, or be in one of them only",
+			kernel->value[DIFF_BEFORE], kernel->value[DIFF_AFTER]);
 }
 
 /* The facts of the host, except its name and kernel. */
@@ -232,8 +245,7 @@ static void examine_host_facts(struct examination *examination)
 	}
 	if (text->length == 0)
 		return;
-	buffer_append_text(text, several ? " differ" : " differs");
-	add_row(examination, COMPARABILITY_NOTE, "host-context");
+	add_row(examination, COMPARABILITY_NOTE, "host-context", "%s", several ? " differ" : " differs");
 }
 
 /* One side knows nothing of the sched_ext scheduler of the other: none ran, or it was not read.
@@ -242,55 +254,45 @@ static void examine_lone_scheduler(struct examination *examination, enum diff_si
 {
 	const struct snapshot *other = examination->side[1 - there];
 	const char *name = examination->side[there]->task_fields.owner->name;
-	const bool none = other->sched_ext.present && !snapshot_sched_ext_runs(other);
 
 	if (!examination->known[1 - there])
 		return; /* other readers keep nothing of it, which is said as a whole */
-	if (none)
-		buffer_append_format(&examination->text,
-				     "sched_ext scheduler %s in %s and none in %s: threads were scheduled by "
-				     "other rules, and its fields have no change",
-				     name, diff_side_names[there], diff_side_names[1 - there]);
+	if (other->sched_ext.present && !snapshot_sched_ext_runs(other))
+		add_row(examination, COMPARABILITY_WARNING, "other-scheduler",
+			"sched_ext scheduler %s in %s and none in %s: threads were scheduled by "
+			"other rules, and its fields have no change",
+			name, diff_side_names[there], diff_side_names[1 - there]);
 	else
-		buffer_append_format(&examination->text,
-				     "what sched_ext scheduler %s keeps for threads was read in %s only: its "
-				     "fields have no change",
-				     name, diff_side_names[there]);
-	add_row(examination, COMPARABILITY_WARNING, none ? "other-scheduler" : "missing-scheduler");
+		add_row(examination, COMPARABILITY_WARNING, "missing-scheduler",
+			"what sched_ext scheduler %s keeps for threads was read in %s only: its "
+			"fields have no change",
+			name, diff_side_names[there]);
 }
 
 static void examine_schedulers(struct examination *examination)
 {
 	const struct task_field_owner *before = examination->side[DIFF_BEFORE]->task_fields.owner;
 	const struct task_field_owner *after = examination->side[DIFF_AFTER]->task_fields.owner;
-	struct buffer *text = &examination->text;
 
 	if (before == NULL && after == NULL)
 		return;
-	if (before == NULL || after == NULL) {
+	if (before == NULL || after == NULL)
 		examine_lone_scheduler(examination, before != NULL ? DIFF_BEFORE : DIFF_AFTER);
-	} else if (strcmp(before->name, after->name) != 0) {
-		buffer_append_format(
-			text,
+	else if (strcmp(before->name, after->name) != 0)
+		add_row(examination, COMPARABILITY_WARNING, "other-scheduler",
 			"other sched_ext scheduler, %s in before and %s in after: a field of one "
 			"name may mean something else",
 			before->name, after->name);
-		add_row(examination, COMPARABILITY_WARNING, "other-scheduler");
-	} else if (!task_field_owner_has_same_type(before, after)) {
-		buffer_append_format(
-			text,
+	else if (!task_field_owner_has_same_type(before, after))
+		add_row(examination, COMPARABILITY_WARNING, "other-scheduler-types",
 			"sched_ext scheduler %s keeps something else for threads in before and in "
 			"after: a field of one name may mean something else",
 			after->name);
-		add_row(examination, COMPARABILITY_WARNING, "other-scheduler-types");
-	} else if (examination->same_boot && !task_field_owner_is_same_run(before, after)) {
-		buffer_append_format(
-			text,
+	else if (examination->same_boot && !task_field_owner_is_same_run(before, after))
+		add_row(examination, COMPARABILITY_WARNING, "other-scheduler-run",
 			"sched_ext scheduler %s was started again in between: its counters began "
 			"again from zero",
 			after->name);
-		add_row(examination, COMPARABILITY_WARNING, "other-scheduler-run");
-	}
 }
 
 /* The values that cannot be compared when a feature is on in one capture only. */
@@ -340,8 +342,7 @@ static void add_lost_feature(struct examination *examination, enum feature featu
 			     diff_side_names[off]);
 	if (result->reason != REASON_READ)
 		buffer_append_format(&examination->text, " (%s)", reason_words(result->reason));
-	buffer_append_format(&examination->text, ", so %s no change", lost);
-	add_row(examination, COMPARABILITY_WARNING, "missing-feature");
+	add_row(examination, COMPARABILITY_WARNING, "missing-feature", ", so %s no change", lost);
 }
 
 /* Features that were on in one capture and off in the other; returns the sources that this explains. */
@@ -384,13 +385,11 @@ static void examine_sources(struct examination *examination, source_set explaine
 		if (part_of != SOURCE_NONE &&
 		    examination->side[missing]->default_reason[part_of] != REASON_READ)
 			continue;
-		buffer_append_format(&examination->text, "%s was not read in %s (%s): %s have no change",
-				     sources[i].name, diff_side_names[missing], reason_words(missed[missing]),
-				     sources[i].description);
 		/* a round of the live screen reads only what is shown: nothing is wrong with the host */
 		add_row(examination,
 			missed[missing] == REASON_NOT_READ ? COMPARABILITY_NOTE : COMPARABILITY_WARNING,
-			"missing-source");
+			"missing-source", "%s was not read in %s (%s): %s have no change", sources[i].name,
+			diff_side_names[missing], reason_words(missed[missing]), sources[i].description);
 	}
 }
 
@@ -420,10 +419,9 @@ static void examine_flags(struct examination *examination)
 
 		if ((any[DIFF_BEFORE] & flags[i].flag) == (any[DIFF_AFTER] & flags[i].flag))
 			continue;
-		buffer_append_format(&examination->text,
-				     "no thread of %s had its %s measured: they have no change",
-				     diff_side_names[missing], flags[i].lost);
-		add_row(examination, COMPARABILITY_WARNING, "not-measured");
+		add_row(examination, COMPARABILITY_WARNING, "not-measured",
+			"no thread of %s had its %s measured: they have no change", diff_side_names[missing],
+			flags[i].lost);
 		if (flags[i].flag == THREAD_TASKSTATS_MEASURED)
 			return; /* the other flags but the last are its parts */
 	}
@@ -457,14 +455,12 @@ static void examine_rights(struct examination *examination)
 {
 	struct buffer *text = &examination->text;
 
-	if (find_difference(examination, "user") != NULL) {
-		buffer_append_format(text,
-				     "other user, %s before and %s after: what only one of them may read has "
-				     "no change",
-				     find_difference(examination, "user")->value[DIFF_BEFORE],
-				     find_difference(examination, "user")->value[DIFF_AFTER]);
-		add_row(examination, COMPARABILITY_WARNING, "other-user");
-	}
+	if (find_difference(examination, "user") != NULL)
+		add_row(examination, COMPARABILITY_WARNING, "other-user",
+			"other user, %s before and %s after: what only one of them may read has "
+			"no change",
+			find_difference(examination, "user")->value[DIFF_BEFORE],
+			find_difference(examination, "user")->value[DIFF_AFTER]);
 	for (size_t lacking = 0; lacking < DIFF_SIDE_COUNT; lacking++) {
 		const struct provenance *here = &examination->side[lacking]->provenance;
 		const struct provenance *there = &examination->side[1 - lacking]->provenance;
@@ -484,8 +480,8 @@ static void examine_rights(struct examination *examination)
 		}
 		if (count == 0)
 			continue;
-		buffer_append_text(text, ": what it allows reading has no change");
-		add_row(examination, COMPARABILITY_WARNING, "other-capabilities");
+		add_row(examination, COMPARABILITY_WARNING, "other-capabilities",
+			": what it allows reading has no change");
 	}
 }
 
@@ -517,9 +513,8 @@ static void examine_namespaces(struct examination *examination)
 			continue;
 		if (!examination->same_boot && (initial == 0 || (first != initial && second != initial)))
 			continue;
-		buffer_append_format(&examination->text, "other %s namespace: %s", namespace_names[kind],
-				     namespace_rows[i].consequence);
-		add_row(examination, COMPARABILITY_WARNING, "other-namespace");
+		add_row(examination, COMPARABILITY_WARNING, "other-namespace", "other %s namespace: %s",
+			namespace_names[kind], namespace_rows[i].consequence);
 	}
 }
 
@@ -527,50 +522,41 @@ static void examine_scope(struct examination *examination)
 {
 	const struct capture_fact *scope = find_difference(examination, "scope");
 
-	if (scope != NULL) {
-		buffer_append_format(&examination->text,
-				     "other scope (-p), %s in before and %s in after: what one left out "
-				     "looks gone or new",
-				     scope->value[DIFF_BEFORE], scope->value[DIFF_AFTER]);
-		add_row(examination, COMPARABILITY_WARNING, "other-scope");
-	}
+	if (scope != NULL)
+		add_row(examination, COMPARABILITY_WARNING, "other-scope",
+			"other scope (-p), %s in before and %s in after: what one left out "
+			"looks gone or new",
+			scope->value[DIFF_BEFORE], scope->value[DIFF_AFTER]);
 	for (size_t i = 0; i < ROOT_COUNT; i++) {
 		const char *first = examination->side[DIFF_BEFORE]->provenance.roots[i];
 		const char *second = examination->side[DIFF_AFTER]->provenance.roots[i];
 
 		if (first == NULL || second == NULL || strcmp(first, second) == 0)
 			continue;
-		buffer_append_format(
-			&examination->text, "other %s root, %s in before and %s in after%s", root_names[i],
-			first, second,
-			i == ROOT_CGROUP ? ": cgroup paths begin elsewhere and may match no group" : "");
 		add_row(examination, i == ROOT_CGROUP ? COMPARABILITY_WARNING : COMPARABILITY_NOTE,
-			"other-root");
+			"other-root", "other %s root, %s in before and %s in after%s", root_names[i], first,
+			second,
+			i == ROOT_CGROUP ? ": cgroup paths begin elsewhere and may match no group" : "");
 	}
 }
 
 static void examine_format(struct examination *examination)
 {
 	const struct capture_fact *program = find_difference(examination, "program");
-	struct buffer *text = &examination->text;
 
-	if (!examination->known[DIFF_BEFORE] && !examination->known[DIFF_AFTER]) {
-		buffer_append_text(text, "neither file records the boot, privileges and scope of its "
-					 "capture: only flags say what was measured");
-		add_row(examination, COMPARABILITY_NOTE, "no-provenance");
-	} else if (examination->known[DIFF_BEFORE] != examination->known[DIFF_AFTER]) {
-		buffer_append_format(
-			text,
+	if (!examination->known[DIFF_BEFORE] && !examination->known[DIFF_AFTER])
+		add_row(examination, COMPARABILITY_NOTE, "no-provenance",
+			"neither file records the boot, privileges and scope of its "
+			"capture: only flags say what was measured");
+	else if (examination->known[DIFF_BEFORE] != examination->known[DIFF_AFTER])
+		add_row(examination, COMPARABILITY_WARNING, "no-provenance",
 			"%s was written by another program: only its flags say what was "
 			"measured, and a zero in it may be a value that was not read",
 			diff_side_names[examination->known[DIFF_BEFORE] ? DIFF_AFTER : DIFF_BEFORE]);
-		add_row(examination, COMPARABILITY_WARNING, "no-provenance");
-	} else if (program != NULL) {
-		buffer_append_format(text,
-				     "written by %s and by %s: they may read the kernel in different ways",
-				     program->value[DIFF_BEFORE], program->value[DIFF_AFTER]);
-		add_row(examination, COMPARABILITY_NOTE, "other-program");
-	}
+	else if (program != NULL)
+		add_row(examination, COMPARABILITY_NOTE, "other-program",
+			"written by %s and by %s: they may read the kernel in different ways",
+			program->value[DIFF_BEFORE], program->value[DIFF_AFTER]);
 }
 
 /* Generations of the format: what one lacked reads as zero or is not there. */
@@ -585,9 +571,8 @@ static void examine_generations(struct examination *examination)
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		if (notes[side] == NULL)
 			continue;
-		buffer_append_format(&examination->text, "other generation of the format, %s: %s",
-				     diff_side_names[side], notes[side]);
-		add_row(examination, COMPARABILITY_WARNING, "other-generation");
+		add_row(examination, COMPARABILITY_WARNING, "other-generation",
+			"other generation of the format, %s: %s", diff_side_names[side], notes[side]);
 	}
 }
 
