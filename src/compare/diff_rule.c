@@ -260,32 +260,24 @@ static void append_fraction(const struct diff_value *value, struct buffer *text)
 	buffer_append_char(text, ')');
 }
 
-/* "GROUP changed from 182.0% to 242.0% (+33.0%)", "GROUP has 242.0%" */
-static void append_share(const struct rule *rule, enum column column, const struct diff_value *value,
-			 struct buffer *text)
+/* "GROUP changed from 182.0% to 242.0% (+33.0%)", "GROUP was delayed 812 ms per second" */
+static void append_time(const struct rule *rule, enum column column, const struct diff_value *value,
+			struct buffer *text)
 {
-	const double percent = diff_percent(column);
+	void (*const append)(struct buffer *, double) = rule->is_delayed ? humanize_duration
+									 : humanize_percent;
+	const double unit = rule->is_delayed ? 1 : diff_percent(column);
 
-	buffer_append_text(text, rule->of_after ? " has " : " changed from ");
-	if (!rule->of_after) {
-		humanize_percent(text, value->side[DIFF_BEFORE].number / percent);
+	if (rule->of_after) {
+		buffer_append_text(text, rule->is_delayed ? " was delayed " : " has ");
+	} else {
+		buffer_append_text(text, " changed from ");
+		append(text, value->side[DIFF_BEFORE].number / unit);
 		buffer_append_text(text, " to ");
 	}
-	humanize_percent(text, value->side[DIFF_AFTER].number / percent);
-	if (!rule->of_after)
-		append_fraction(value, text);
-}
-
-/* "GROUP was delayed 812 ms per second", "GROUP changed from 12 ms to 812 ms per second (+6667%)" */
-static void append_delay(const struct rule *rule, const struct diff_value *value, struct buffer *text)
-{
-	buffer_append_text(text, rule->of_after ? " was delayed " : " changed from ");
-	if (!rule->of_after) {
-		humanize_duration(text, value->side[DIFF_BEFORE].number);
-		buffer_append_text(text, " to ");
-	}
-	humanize_duration(text, value->side[DIFF_AFTER].number);
-	buffer_append_text(text, " per second");
+	append(text, value->side[DIFF_AFTER].number / unit);
+	if (rule->is_delayed)
+		buffer_append_text(text, " per second");
 	if (!rule->of_after)
 		append_fraction(value, text);
 }
@@ -301,13 +293,9 @@ static void append_measurement(struct judgement *judgement, size_t index)
 	struct buffer *text = &judgement->text;
 
 	diff_append_label(judgement->diff, pair, text);
-	if (judgement->diff->options.rates && rule->column < COLUMN_COUNT && limit_is_share(rule->column) &&
-	    rule->limit.kind != LIMIT_AMOUNT) {
-		append_share(rule, column, &value, text);
-		return;
-	}
-	if (rule->is_delayed) {
-		append_delay(rule, &value, text);
+	if (rule->is_delayed || (judgement->diff->options.rates && rule->column < COLUMN_COUNT &&
+				 limit_is_share(rule->column) && rule->limit.kind != LIMIT_AMOUNT)) {
+		append_time(rule, column, &value, text);
 		return;
 	}
 	buffer_append_text(text, rule->of_after ? " has " : " changed by ");
