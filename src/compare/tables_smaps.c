@@ -15,8 +15,7 @@
 
 /* The sums of one side over the processes of one name. */
 struct process_side {
-	uint32_t records;     /* leaders whose map was read */
-	uint32_t unavailable; /* leaders whose map was not */
+	uint32_t unavailable; /* leaders whose map was not read */
 	reason_id reason;     /* of the first of them */
 };
 
@@ -121,7 +120,6 @@ static void add_record(struct smaps_table *smaps, enum diff_side side, const str
 	if (record->kib.count == 0)
 		return;
 	process = find_process(smaps, side, record->thread);
-	smaps->processes[process].side[side].records++;
 	for (uint32_t i = 0; i < record->kib.count; i++) {
 		const struct key_value *item = &record->kib.items[i];
 
@@ -226,23 +224,21 @@ static void set_side(struct smaps_table *smaps, const struct process *process, c
 {
 	const struct process_side *sums = &process->side[side];
 	const bool incomplete = sums->unavailable != 0, is_read = line != NULL && line->has[side];
-	const reason_id reason = incomplete ? sums->reason : REASON_READ;
 	const enum value_state state = is_read ? VALUE_READ : incomplete ? VALUE_UNAVAILABLE : VALUE_ABSENT;
 	struct cell *cell = &content->sides[side];
 
-	content->value.side[side] = (struct diff_side_value){.state = state, .reason = reason};
-	*cell = cell_of_state(state, reason, UNIT_BYTES);
-	if (!is_read)
-		return;
 	content->value.side[side] = (struct diff_side_value){
-		.reason = reason,
-		.partial = incomplete,
-		.has_number = true,
-		.number = (double)line->bytes[side],
+		.state = state,
+		.reason = sums->reason,
+		.partial = is_read && incomplete,
+		.has_number = is_read,
+		.number = is_read ? (double)line->bytes[side] : 0,
 	};
-	cell->partial = incomplete;
-	cell->reason = reason;
-	tables_cell_set_integer(smaps->build, cell, line->bytes[side], LADDER_BYTES);
+	*cell = cell_of_state(state, sums->reason, UNIT_BYTES);
+	cell->partial = is_read && incomplete;
+	cell->reason = sums->reason;
+	if (is_read)
+		tables_cell_set_integer(smaps->build, cell, line->bytes[side], LADDER_BYTES);
 }
 
 static void add_row(struct smaps_table *smaps, const struct process *process, const struct buffer *label,
@@ -276,7 +272,6 @@ static void add_row(struct smaps_table *smaps, const struct process *process, co
 /* A row for each line that differs, of one snapshot that is not zero. */
 static void add_process(struct smaps_table *smaps, const struct process *process, const struct buffer *label)
 {
-	const struct process_side *after = &process->side[DIFF_AFTER];
 	const char *file = sources[SOURCE_SMAPS_ROLLUP].name;
 
 	for (size_t i = process->first; i < process->end; i++) {
@@ -291,7 +286,7 @@ static void add_process(struct smaps_table *smaps, const struct process *process
 			string_pool_length(&smaps->keys, line->key), line);
 	}
 	/* in the table of one snapshot a process without any line has a row of its own */
-	if (!smaps->build->is_comparison && after->records == 0 && after->unavailable != 0)
+	if (!smaps->build->is_comparison && process->end == 0)
 		add_row(smaps, process, label, file, strlen(file), NULL);
 }
 
