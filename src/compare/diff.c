@@ -548,6 +548,24 @@ void diff_append_key(const struct diff_pair *pair, struct buffer *buffer)
 	buffer_append(buffer, part, (size_t)(end - part));
 }
 
+void diff_append_name(const struct diff *diff, const struct diff_pair *pair, const char *separator,
+		      struct buffer *buffer)
+{
+	const char *process, *thread;
+
+	if (diff->options.grouping.axis != AXIS_ALL || diff->options.single) {
+		buffer_append(buffer, pair->label, pair->label_length);
+		return;
+	}
+	/* what tells rows apart comes first, where a narrow name is not cut */
+	process = diff_part(pair->label, 1);
+	thread = diff_part(pair->label, 2);
+	buffer_append_text(buffer, process);
+	if (strcmp(process, thread) != 0)
+		buffer_append_format(buffer, " %s", thread);
+	buffer_append_format(buffer, "%s%s", separator, pair->label);
+}
+
 void diff_append_label(const struct diff *diff, const struct diff_pair *pair, struct buffer *buffer)
 {
 	const char *slash = strrchr(pair->key, '/');

@@ -187,6 +187,10 @@ size_t diff_find(const struct diff *diff, const char *key, size_t length);
 /* Appends the key as people read it: on AXIS_ALL "cgroup | process | thread". Not sanitised. */
 void diff_append_key(const struct diff_pair *pair, struct buffer *buffer);
 
+/* Appends the label, on AXIS_ALL as "process thread", the separator and the cgroup. Not sanitised. */
+void diff_append_name(const struct diff *diff, const struct diff_pair *pair, const char *separator,
+		      struct buffer *buffer);
+
 /* Appends the key, after "[renamed: LEAF] " for a pair of a renamed cgroup ("[renamed] " without a leaf). */
 void diff_append_label(const struct diff *diff, const struct diff_pair *pair, struct buffer *buffer);
 

@@ -275,7 +275,7 @@ static void append_name(const struct diff_blame *blame, uint32_t id, struct buff
 	if (id == blame->other)
 		buffer_append_text(text, name_other.text);
 	else
-		diff_summary_append_name(blame->diff, diff_blame_group(blame, id), text);
+		diff_append_name(blame->diff, diff_blame_group(blame, id), " in ", text);
 }
 
 static void append_culprit(const struct diff_blame *blame, const struct diff_blame_entry *entry,

@@ -209,22 +209,6 @@ static void offer_metric(const struct diff *diff, enum metric metric, struct hea
 	free(weights);
 }
 
-void diff_summary_append_name(const struct diff *diff, const struct diff_pair *pair, struct buffer *buffer)
-{
-	const char *process, *thread;
-
-	if (diff->options.grouping.axis != AXIS_ALL) {
-		buffer_append(buffer, pair->label, pair->label_length);
-		return;
-	}
-	process = diff_part(pair->label, 1);
-	thread = diff_part(pair->label, 2);
-	buffer_append_text(buffer, process);
-	if (strcmp(process, thread) != 0)
-		buffer_append_format(buffer, " %s", thread);
-	buffer_append_format(buffer, " in %s", pair->label);
-}
-
 void diff_summary_make(const struct diff *diff, const bool chosen[METRIC_COUNT],
 		       const struct diff_summary_per *per, bool forget, struct diff_summary *summary)
 {
@@ -246,7 +230,7 @@ void diff_summary_make(const struct diff *diff, const bool chosen[METRIC_COUNT],
 
 		buffer_clear(&name);
 		buffer_clear(&text);
-		diff_summary_append_name(diff, &diff->pairs[best[i].pair], &name);
+		diff_append_name(diff, &diff->pairs[best[i].pair], " in ", &name);
 		change.name = name.data;
 		change.name_length = name.length;
 		diff_summary_append(&change, per, &text);

@@ -24,10 +24,6 @@ struct diff_summary_per {
 	uint64_t interval_ns; /* between the captures */
 };
 
-/* Appends the name of a pair as sentences have it: "nginx worker-{N} in /system.slice" on AXIS_ALL, else its
- * label. */
-void diff_summary_append_name(const struct diff *diff, const struct diff_pair *pair, struct buffer *buffer);
-
 /* Whether changes of a metric are told in sentences. */
 bool diff_summary_has(enum metric metric);
 

@@ -44,28 +44,6 @@ enum row_mark pair_mark(const struct pair_sides *sides, const struct diff_pair *
 										     : ROW_MARK_NONE;
 }
 
-void pair_append_name(const struct pair_sides *sides, const struct diff_pair *pair, struct buffer *buffer)
-{
-	const struct diff *diff = sides->diff;
-	const char *process, *thread;
-	size_t length;
-
-	if (diff->options.grouping.axis != AXIS_ALL || diff->options.single) {
-		buffer_append(buffer, pair->label, pair->label_length);
-		return;
-	}
-	/* what tells rows apart comes first, where a narrow name is not cut */
-	process = diff_part(pair->label, 1);
-	thread = diff_part(pair->label, 2);
-	buffer_append_text(buffer, process);
-	if (strcmp(process, thread) != 0)
-		buffer_append_format(buffer, " %s", thread);
-	buffer_append_format(buffer, "  %s", pair->label);
-	if (pair->kind == DIFF_PAIR_FUDGED)
-		buffer_append_format(buffer, ">%s",
-				     grouping_key(diff->grouping, pair->group[DIFF_AFTER], &length));
-}
-
 /* --- cells --- */
 
 struct cell pair_side_cell(const struct pair_sides *sides, const struct diff_pair *pair, enum diff_side shown,
@@ -104,13 +82,29 @@ static bool read_alike(const struct cell cells[DIFF_SIDE_COUNT])
 	return alike;
 }
 
+struct cell cell_of_sides(const struct cell sides[DIFF_SIDE_COUNT], struct arena *arena)
+{
+	struct cell cell = {.state = CELL_VALUE, .unit = sides[DIFF_BEFORE].unit, .sort = NAN};
+
+	if (cell.unit == UNIT_NONE)
+		cell.unit = sides[DIFF_AFTER].unit;
+	cell.sides = memcpy(arena_allocate(arena, DIFF_SIDE_COUNT * sizeof(*sides)), sides,
+			    DIFF_SIDE_COUNT * sizeof(*sides));
+	for (size_t side = DIFF_SIDE_COUNT; side-- > 0;) {
+		if (sides[side].state != CELL_UNAVAILABLE && !sides[side].partial)
+			continue;
+		cell.partial = true;
+		cell.reason = sides[side].reason;
+	}
+	return cell;
+}
+
 /* Both sides where they differ by more than rounding, else that of after. */
 static struct cell make_cell(const struct pair_sides *sides, const struct diff_pair *pair,
 			     const struct table_column *described, struct arena *arena)
 {
 	const enum column column = (enum column)described->column;
-	struct cell cells[DIFF_SIDE_COUNT], cell;
-	struct cell *kept;
+	struct cell cells[DIFF_SIDE_COUNT], cell, joined;
 
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		cells[side] = pair_side_cell(sides, pair, (enum diff_side)side, column, arena);
@@ -121,20 +115,10 @@ static struct cell make_cell(const struct pair_sides *sides, const struct diff_p
 	cell.verdict = diff_verdict(sides->diff, pair, column);
 	if (read_alike(cells))
 		return cell;
-	kept = arena_allocate(arena, sizeof(cells));
-	memcpy(kept, cells, sizeof(cells));
-	cell = (struct cell){.state = CELL_VALUE,
-			     .unit = cell.unit,
-			     .sides = kept,
-			     .verdict = cell.verdict,
-			     .sort = cell.sort};
-	for (size_t side = DIFF_SIDE_COUNT; side-- > 0;) {
-		if (cells[side].state != CELL_UNAVAILABLE && !cells[side].partial)
-			continue;
-		cell.partial = true;
-		cell.reason = cells[side].reason;
-	}
-	return cell;
+	joined = cell_of_sides(cells, arena);
+	joined.verdict = cell.verdict;
+	joined.sort = cell.sort;
+	return joined;
 }
 
 /* Marks of reports, whose columns are as wide as their cells. */
@@ -255,6 +239,7 @@ static void weigh(struct ranking *ranking, enum column column)
 	free(weights);
 }
 
+/* Names the pairs; of three parts the cgroup comes last, "cgroup>other" where it was renamed. */
 static void name_pairs(struct ranking *ranking)
 {
 	const struct diff *diff = ranking->sides->diff;
@@ -263,12 +248,16 @@ static void name_pairs(struct ranking *ranking)
 	ranking->names = memory_allocate((diff->pair_count + 1) * sizeof(*ranking->names));
 	for (size_t i = 0; i < diff->pair_count; i++) {
 		const struct diff_pair *pair = &diff->pairs[i];
+		size_t length;
 
 		ranking->names[i] = (struct name){pair->label, pair->label_length};
 		if (diff->options.grouping.axis != AXIS_ALL || diff->options.single)
 			continue;
 		buffer_clear(&text);
-		pair_append_name(ranking->sides, pair, &text);
+		diff_append_name(diff, pair, "  ", &text);
+		if (pair->kind == DIFF_PAIR_FUDGED)
+			buffer_append_format(&text, ">%s",
+					     grouping_key(diff->grouping, pair->group[DIFF_AFTER], &length));
 		ranking->names[i] = (struct name){arena_duplicate(&ranking->arena, text.data, text.length),
 						  text.length};
 	}
@@ -434,41 +423,25 @@ static bool is_sorted_by(const struct view *view, enum column column)
 	return !view->sort_by_name && !view->sort_by_change && column == view->sort;
 }
 
-/* A column without any number says nothing, nor does one of words that are the same. */
-static bool has_values(const struct diff *diff, enum column column)
-{
-	for (size_t i = 0; i < diff->pair_count; i++) {
-		const struct diff_value value = diff_column(diff, &diff->pairs[i], column);
-
-		if (value.side[DIFF_BEFORE].has_number || value.side[DIFF_AFTER].has_number ||
-		    (value.is_category && value.differs))
-			return true;
-	}
-	return false;
-}
-
-/* Whether every number of a column is a lower bound. */
-static bool is_lower_bound(const struct diff *diff, enum column column)
-{
-	bool has_any = false;
-
-	for (size_t i = 0; i < diff->pair_count; i++) {
-		const struct diff_value value = diff_column(diff, &diff->pairs[i], column);
-
-		for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-			if (value.side[side].state == VALUE_READ && !value.side[side].partial)
-				return false;
-			has_any |= value.side[side].partial;
-		}
-	}
-	return has_any;
-}
-
-static void add_column(struct ranking *ranking, enum column column)
+/* Adds a column, without `always` only if it has a number or words that differ. */
+static void add_column(struct ranking *ranking, enum column column, bool always)
 {
 	const struct diff *diff = ranking->sides->diff;
+	bool says_something = always, has_bound = false, has_whole = false;
 
-	ranking->at_least[ranking->column_count] = is_lower_bound(diff, column);
+	for (size_t i = 0; i < diff->pair_count; i++) {
+		const struct diff_value value = diff_column(diff, &diff->pairs[i], column);
+
+		says_something |= value.is_category && value.differs;
+		for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+			says_something |= value.side[side].has_number;
+			has_bound |= value.side[side].partial;
+			has_whole |= value.side[side].state == VALUE_READ && !value.side[side].partial;
+		}
+	}
+	if (!says_something)
+		return;
+	ranking->at_least[ranking->column_count] = has_bound && !has_whole;
 	ranking->columns[ranking->column_count++] = column;
 	weigh(ranking, column);
 	for (size_t i = 0; i < diff->pair_count; i++)
@@ -492,9 +465,9 @@ static void choose_columns(struct ranking *ranking)
 		if (column_is_name(columns[i]) || column_is_task_field(columns[i]) ||
 		    column_entry(columns[i])->operation == COLUMN_OPERATION_BAR)
 			continue;
-		if (columns[i] == COLUMN_THR || view->columns != NULL || is_sorted_by(view, columns[i]) ||
-		    has_values(diff, columns[i]))
-			add_column(ranking, columns[i]);
+		add_column(ranking, columns[i],
+			   columns[i] == COLUMN_THR || view->columns != NULL ||
+				   is_sorted_by(view, columns[i]));
 		if (!view->cells_on_demand)
 			diff_forget(diff);
 	}

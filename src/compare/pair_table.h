@@ -43,11 +43,10 @@ struct diff_value pair_value(const struct pair_sides *sides, const struct diff_p
 struct cell pair_side_cell(const struct pair_sides *sides, const struct diff_pair *pair, enum diff_side shown,
 			   enum column column, struct arena *arena);
 
+/* A cell that shows both sides, and is partial where one of them is not known in full. */
+struct cell cell_of_sides(const struct cell sides[DIFF_SIDE_COUNT], struct arena *arena);
+
 /* How a row is marked: in one side only, or none of its threads is the same. */
 enum row_mark pair_mark(const struct pair_sides *sides, const struct diff_pair *pair);
-
-/* Appends the name of a pair: of three parts "process thread  cgroup", and "cgroup>other" of a renamed one.
- */
-void pair_append_name(const struct pair_sides *sides, const struct diff_pair *pair, struct buffer *buffer);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/unicode.h"
 #include "table/cell_format.h"
 #include "table/value_cell.h"
+#include "pair_table.h"
 #include "tables_internal.h"
 
 /* --- tables and their rows --- */
@@ -107,19 +108,8 @@ struct cell tables_cell_column(struct tables_build *build, const struct diff_pai
 struct cell tables_cell_both(struct tables_build *build, const struct cell sides[DIFF_SIDE_COUNT],
 			     const char *arrow)
 {
-	struct arena *arena = &build->table->arena;
-	struct cell cell = {.state = CELL_VALUE, .unit = sides[DIFF_BEFORE].unit, .sort = NAN};
+	struct cell cell = cell_of_sides(sides, &build->table->arena);
 
-	if (cell.unit == UNIT_NONE)
-		cell.unit = sides[DIFF_AFTER].unit;
-	cell.sides = memcpy(arena_allocate(arena, DIFF_SIDE_COUNT * sizeof(*sides)), sides,
-			    DIFF_SIDE_COUNT * sizeof(*sides));
-	for (size_t side = DIFF_SIDE_COUNT; side-- > 0;) {
-		if (sides[side].state != CELL_UNAVAILABLE && !sides[side].partial)
-			continue;
-		cell.partial = true;
-		cell.reason = sides[side].reason;
-	}
 	cell_format_cell(&build->text, &sides[DIFF_BEFORE]);
 	buffer_append_text(&build->text, arrow);
 	cell_format_cell(&build->text, &sides[DIFF_AFTER]);
