@@ -2,34 +2,13 @@
 /* The table of who ran while others waited for a CPU: a row for each victim and culprit. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/order.h"
 #include "diff_blame.h"
 #include "table/cell_format.h"
 #include "tables_internal.h"
-
-/* Indexes of the columns. */
-enum blame_column {
-	BLAME_COLUMN_VICTIM,
-	BLAME_COLUMN_CULPRIT,
-	BLAME_COLUMN_CAUSE,
-	BLAME_COLUMN_TIME,
-	BLAME_COLUMN_CHANGE, /* of comparisons */
-	BLAME_COLUMN_WAITS,
-	BLAME_COLUMN_SHARE,
-	BLAME_COLUMN_COUNT,
-};
-
-static const struct table_column blame_columns[BLAME_COLUMN_COUNT] = {
-	[BLAME_COLUMN_VICTIM] = {"victim", .left = true},
-	[BLAME_COLUMN_CULPRIT] = {"culprit", .left = true},
-	[BLAME_COLUMN_CAUSE] = {"cause", .left = true},
-	[BLAME_COLUMN_TIME] = {"time_per_s", .measured = true},
-	[BLAME_COLUMN_CHANGE] = {"delta", .measured = true},
-	[BLAME_COLUMN_WAITS] = {"waits_per_s", .measured = true},
-	[BLAME_COLUMN_SHARE] = {"share", .measured = true},
-};
 
 /* The table under construction. */
 struct making {
@@ -39,11 +18,6 @@ struct making {
 	double delayed[DIFF_SIDE_COUNT]; /* of its victim */
 };
 
-static bool has_column(const struct tables_build *build, enum blame_column column)
-{
-	return column != BLAME_COLUMN_CHANGE || build->is_comparison;
-}
-
 /* Marks what may be more. */
 static void mark_bound(const struct making *making, enum diff_side side, struct cell *cell)
 {
@@ -51,14 +25,6 @@ static void mark_bound(const struct making *making, enum diff_side side, struct 
 		return;
 	cell->partial = true;
 	cell->reason = REASON_UNDER_OTHER;
-}
-
-static struct cell real_cell(struct tables_build *build, double number, enum unit unit)
-{
-	struct cell cell = cell_of_real(number, unit);
-
-	cell.text = tables_take_text(build);
-	return cell;
 }
 
 static uint64_t whole_ns(double time)
@@ -79,7 +45,7 @@ static struct cell waits_cell(struct making *making, enum diff_side side)
 	const double waits = making->entry->waits[side];
 
 	cell_format_derived(&making->build->text, waits, LADDER_UNITLESS, false);
-	return real_cell(making->build, waits, UNIT_COUNT_PER_S);
+	return tables_cell_real(making->build, waits, UNIT_COUNT_PER_S);
 }
 
 static struct cell share_cell(struct making *making, enum diff_side side)
@@ -90,7 +56,7 @@ static struct cell share_cell(struct making *making, enum diff_side side)
 	if (whole == 0)
 		return cell_of_state(VALUE_ABSENT, REASON_READ, UNIT_PERCENT);
 	buffer_append_format(&making->build->text, "%.1f%%", share);
-	return real_cell(making->build, share, UNIT_PERCENT);
+	return tables_cell_real(making->build, share, UNIT_PERCENT);
 }
 
 /* A number of one side or of both. */
@@ -120,68 +86,51 @@ static struct cell change_cell(struct making *making)
 	if (cell.partial)
 		return cell_of_state(VALUE_UNAVAILABLE, cell.reason, UNIT_NS_PER_S);
 	cell_format_delta(&making->build->text, change, LADDER_NS);
-	return real_cell(making->build, change, UNIT_NS_PER_S);
-}
-
-static struct cell make_cell(struct making *making, enum blame_column column)
-{
-	struct tables_build *build = making->build;
-	const struct diff_blame_entry *entry = making->entry;
-
-	switch (column) {
-	case BLAME_COLUMN_VICTIM:
-		diff_blame_append_group(making->blame, entry->victim, &build->text);
-		break;
-	case BLAME_COLUMN_CULPRIT:
-		diff_blame_append_culprit(making->blame, entry, &build->text);
-		break;
-	case BLAME_COLUMN_CAUSE:
-		return cell_of_text(latency_cause_names[entry->cause]);
-	case BLAME_COLUMN_TIME:
-		return sides_cell(making, time_cell);
-	case BLAME_COLUMN_CHANGE:
-		return change_cell(making);
-	case BLAME_COLUMN_WAITS:
-		return sides_cell(making, waits_cell);
-	default:
-		return sides_cell(making, share_cell);
-	}
-	return cell_of_text(tables_take_text(build));
+	return tables_cell_real(making->build, change, UNIT_NS_PER_S);
 }
 
 static void add_pair(struct making *making)
 {
-	struct table_row *row = tables_add_row(making->build);
-	size_t at = 0;
+	struct tables_build *build = making->build;
+	const struct diff_blame_entry *entry = making->entry;
+	struct table_row *row = tables_add_row(build);
+	struct cell *cell;
 
 	if (row == NULL)
 		return;
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
-		making->delayed[side] = diff_blame_delayed(making->blame, making->entry->victim,
+		making->delayed[side] = diff_blame_delayed(making->blame, entry->victim,
 							   (enum diff_side)side);
-	for (enum blame_column column = 0; column < BLAME_COLUMN_COUNT; column++) {
-		if (has_column(making->build, column))
-			row->cells[at++] = make_cell(making, column);
-	}
-	row->key = row->label = row->cells[BLAME_COLUMN_VICTIM].text;
-	row->key_length = row->label_length = strlen(row->key);
+	cell = row->cells;
+	diff_blame_append_group(making->blame, entry->victim, &build->text);
+	*cell++ = cell_of_text(tables_take_text(build));
+	diff_blame_append_culprit(making->blame, entry, &build->text);
+	*cell++ = cell_of_text(tables_take_text(build));
+	*cell++ = cell_of_text(latency_cause_names[entry->cause]);
+	*cell++ = sides_cell(making, time_cell);
+	if (build->is_comparison)
+		*cell++ = change_cell(making);
+	*cell++ = sides_cell(making, waits_cell);
+	*cell = sides_cell(making, share_cell);
 }
 
 static void begin(struct tables_build *build)
 {
-	struct table_column columns[BLAME_COLUMN_COUNT];
-	size_t count = 0, change = 0;
+	struct table_column columns[] = {
+		{"victim", .left = true},    {"culprit", .left = true},
+		{"cause", .left = true},     {"time_per_s", .measured = true},
+		{"delta", .measured = true}, {"waits_per_s", .measured = true},
+		{"share", .measured = true},
+	};
+	const size_t count = ARRAY_COUNT(columns), delta = 4;
 
-	for (enum blame_column column = 0; column < BLAME_COLUMN_COUNT; column++) {
-		if (!has_column(build, column))
-			continue;
-		if (column == BLAME_COLUMN_CHANGE)
-			change = count;
-		columns[count++] = blame_columns[column];
+	if (build->is_comparison) {
+		tables_begin(build, sections[SECTION_BLAME].name, columns, count);
+		build->table->columns[delta].sides = false;
+		return;
 	}
-	tables_begin(build, sections[SECTION_BLAME].name, columns, count);
-	if (change != 0)
-		build->table->columns[change].sides = false;
+	memmove(&columns[delta], &columns[delta + 1], (count - delta - 1) * sizeof(*columns));
+	tables_begin(build, sections[SECTION_BLAME].name, columns, count - 1);
 }
 
 void tables_blame(struct tables_build *build)

@@ -93,6 +93,14 @@ void tables_cell_set_integer(struct tables_build *build, struct cell *cell, uint
 	cell->text = tables_take_text(build);
 }
 
+struct cell tables_cell_real(struct tables_build *build, double number, enum unit unit)
+{
+	struct cell cell = cell_of_real(number, unit);
+
+	cell.text = tables_take_text(build);
+	return cell;
+}
+
 struct cell tables_cell_column(struct tables_build *build, const struct diff_pair *pair, enum diff_side side,
 			       enum column column)
 {

@@ -56,6 +56,9 @@ struct cell tables_cell_text(struct tables_build *build, const char *text, size_
 void tables_cell_set_integer(struct tables_build *build, struct cell *cell, uint64_t value,
 			     enum ladder ladder);
 
+/* A cell with a number whose printed form is build->text, which it takes over. */
+struct cell tables_cell_real(struct tables_build *build, double number, enum unit unit);
+
 /* The value of a side of a pair in a column. */
 struct cell tables_cell_column(struct tables_build *build, const struct diff_pair *pair, enum diff_side side,
 			       enum column column);

@@ -20,14 +20,6 @@ static const struct table_column rename_columns[] = {
 
 static const struct table_column orphan_columns[] = {{"group", .left = true}};
 
-static struct cell ratio_cell(struct tables_build *build, double ratio)
-{
-	struct cell cell = cell_of_real(ratio * 100.0, UNIT_PERCENT);
-
-	cell.text = arena_format(&build->table->arena, "%.1f%%", ratio * 100.0);
-	return cell;
-}
-
 /* "process:thread, process:thread" */
 static struct cell types_cell(struct tables_build *build, const struct diff_type *types, size_t count)
 {
@@ -59,7 +51,8 @@ void tables_renames(struct tables_build *build)
 							  rename->only_count[side]);
 		}
 		row->cells[4] = cell_of_integer(rename->overlap, UNIT_NONE);
-		row->cells[5] = ratio_cell(build, rename->ratio);
+		buffer_append_format(&build->text, "%.1f%%", rename->ratio * 100.0);
+		row->cells[5] = tables_cell_real(build, rename->ratio * 100.0, UNIT_PERCENT);
 		row->cells[6] = cell_of_integer(rename->cascaded, UNIT_NONE);
 	}
 	tables_finish(build);
@@ -95,25 +88,10 @@ void tables_orphans(struct tables_build *build)
 
 /* --- threads --- */
 
-/* Indexes of the columns. */
-enum thread_column {
-	THREAD_COLUMN_GROUP,
-	THREAD_COLUMN_PID,
-	THREAD_COLUMN_TID,
-	THREAD_COLUMN_PROCESS,
-	THREAD_COLUMN_THREAD,
-	THREAD_COLUMN_CGROUP,
-	THREAD_COLUMN_RUN_TIME,
-};
-
 static const struct table_column thread_columns[] = {
-	[THREAD_COLUMN_GROUP] = {"group", .left = true},
-	[THREAD_COLUMN_PID] = {.name = "pid"},
-	[THREAD_COLUMN_TID] = {.name = "tid"},
-	[THREAD_COLUMN_PROCESS] = {"process", .left = true},
-	[THREAD_COLUMN_THREAD] = {"thread", .left = true},
-	[THREAD_COLUMN_CGROUP] = {"cgroup", .left = true},
-	[THREAD_COLUMN_RUN_TIME] = {"run_time_ns", .measured = true},
+	{"group", .left = true},           {.name = "pid"},          {.name = "tid"},
+	{"process", .left = true},         {"thread", .left = true}, {"cgroup", .left = true},
+	{"run_time_ns", .measured = true},
 };
 
 /* The threads of one side only: those that ran longest first, then in the order of their ids. */
@@ -165,13 +143,13 @@ static void fill_row(struct tables_build *build, struct cell *cells, size_t thre
 
 	diff_append_label(build->diff, &build->diff->pairs[diff_pair_of_thread(build->diff, side, thread)],
 			  &build->text);
-	cells[THREAD_COLUMN_GROUP] = cell_of_text(tables_take_text(build));
-	cells[THREAD_COLUMN_PID] = cell_of_integer(snapshot->tgid[thread], UNIT_NONE);
-	cells[THREAD_COLUMN_TID] = cell_of_integer(snapshot->tid[thread], UNIT_NONE);
-	cells[THREAD_COLUMN_PROCESS] = name_cell(build, snapshot, names->pcomm);
-	cells[THREAD_COLUMN_THREAD] = name_cell(build, snapshot, names->comm);
-	cells[THREAD_COLUMN_CGROUP] = name_cell(build, snapshot, names->cgroup);
-	cells[THREAD_COLUMN_RUN_TIME] = run_time_cell(build, thread, side);
+	*cells++ = cell_of_text(tables_take_text(build));
+	*cells++ = cell_of_integer(snapshot->tgid[thread], UNIT_NONE);
+	*cells++ = cell_of_integer(snapshot->tid[thread], UNIT_NONE);
+	*cells++ = name_cell(build, snapshot, names->pcomm);
+	*cells++ = name_cell(build, snapshot, names->comm);
+	*cells++ = name_cell(build, snapshot, names->cgroup);
+	*cells = run_time_cell(build, thread, side);
 }
 
 static void build_threads(struct tables_build *build, enum diff_side side, const char *section,

@@ -20,14 +20,6 @@ static struct cell cell_of_change(const struct diff_value *value, enum unit unit
 	return cell_of_state(value->state, value->reason, unit);
 }
 
-/* Gives a cell a number whose printed form is in build->text. */
-static void set_real(struct tables_build *build, struct cell *cell, double number)
-{
-	cell->form = CELL_FORM_REAL;
-	cell->value.real = cell->sort = number;
-	cell->text = tables_take_text(build);
-}
-
 /* The cell of a column that does not apply to a row, or that a row without a group does not have. */
 static struct cell no_cell(const struct tables_row *content)
 {
@@ -93,8 +85,7 @@ static struct cell delta_cell(struct tables_build *build, const struct tables_ro
 					  column_is_ratio(content->column));
 	else
 		cell_format_delta(&build->text, value->delta, content->ladder);
-	set_real(build, &cell, value->delta);
-	return cell;
+	return tables_cell_real(build, value->delta, cell.unit);
 }
 
 static void append_percent(struct tables_build *build, const struct diff_value *value)
@@ -115,8 +106,7 @@ static struct cell percent_cell(struct tables_build *build, const struct tables_
 	if (cell.state != CELL_VALUE)
 		return cell;
 	append_percent(build, &content->value);
-	set_real(build, &cell, content->value.fraction * 100.0);
-	return cell;
+	return tables_cell_real(build, content->value.fraction * 100.0, UNIT_PERCENT);
 }
 
 /* "[cfs-only] [SCHEDSTATS]": the scheduler class, then the kernel options. */
@@ -142,15 +132,11 @@ static struct cell tags_cell(struct tables_build *build, const struct tables_row
 
 static struct cell uptime_cell(struct tables_build *build, const struct tables_row *content)
 {
-	struct cell cell = {.state = build->is_comparison ? CELL_EMPTY : CELL_ABSENT};
-
 	if (content->pair == NULL || !diff_pair_is_joined(content->pair) ||
 	    content->pair->threads[DIFF_AFTER] == 0)
-		return cell;
+		return (struct cell){.state = build->is_comparison ? CELL_EMPTY : CELL_ABSENT};
 	buffer_append_format(&build->text, "%.0f%%", content->pair->uptime);
-	cell = cell_of_real(content->pair->uptime, UNIT_PERCENT);
-	cell.text = tables_take_text(build);
-	return cell;
+	return tables_cell_real(build, content->pair->uptime, UNIT_PERCENT);
 }
 
 /* The threads of a pair that are the same, came and went; NULL where rates are compared, and without a match.
@@ -191,8 +177,7 @@ static struct cell per_second_cell(struct tables_build *build, const struct tabl
 		return cell;
 	cell_format_delta(&build->text, content->value.delta / seconds, content->ladder);
 	buffer_append_text(&build->text, "/s");
-	set_real(build, &cell, content->value.delta / seconds);
-	return cell;
+	return tables_cell_real(build, content->value.delta / seconds, cell.unit);
 }
 
 /* The threads whose numbers are in a side's sum. */
@@ -225,7 +210,9 @@ static struct cell per_thread_cell(struct tables_build *build, const struct tabl
 			continue;
 		}
 		cell_format_derived(&build->text, sum / threads, content->ladder, false);
-		set_real(build, &sides[side], sum / threads);
+		sides[side].form = CELL_FORM_REAL;
+		sides[side].value.real = sides[side].sort = sum / threads;
+		sides[side].text = tables_take_text(build);
 	}
 	return tables_cell_both(build, sides, " → ");
 }
@@ -248,20 +235,16 @@ static struct cell evidence_cell(struct tables_build *build, const struct tables
 		if (!evidence.is_tested)
 			return cell;
 		buffer_append_format(&build->text, "%.2g", evidence.adjusted);
-		cell.state = CELL_VALUE;
-		set_real(build, &cell, evidence.adjusted);
-		return cell;
+		return tables_cell_real(build, evidence.adjusted, UNIT_NONE);
 	}
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		const bool is_known = !isnan(evidence.spread[side]) &&
-				      content->sides[side].state != CELL_ABSENT;
+		const double spread = evidence.spread[side];
 
-		sides[side] = cell_of_state(is_known ? VALUE_READ : VALUE_ABSENT, REASON_READ,
-					    is_known ? content->sides[side].unit : UNIT_NONE);
-		if (!is_known)
+		sides[side] = cell_of_state(VALUE_ABSENT, REASON_READ, UNIT_NONE);
+		if (isnan(spread) || content->sides[side].state == CELL_ABSENT)
 			continue;
-		cell_format_derived(&build->text, evidence.spread[side], content->ladder, false);
-		set_real(build, &sides[side], evidence.spread[side]);
+		cell_format_derived(&build->text, spread, content->ladder, false);
+		sides[side] = tables_cell_real(build, spread, content->sides[side].unit);
 	}
 	return tables_cell_both(build, sides, " → ");
 }
