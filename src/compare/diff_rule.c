@@ -222,6 +222,7 @@ static int compare_offenders(const void *a, const void *b, void *context)
 	return order != 0 ? order : order_u64(left->pair, right->pair);
 }
 
+/* Begins the sentence of an outcome. */
 static void begin_text(struct judgement *judgement)
 {
 	buffer_clear(&judgement->text);
@@ -240,6 +241,7 @@ static void add_outcome(struct judgement *judgement, bool broken)
 		.text = arena_duplicate(&outcomes->arena, text->data, text->length),
 	};
 	outcomes->broken |= broken;
+	begin_text(judgement);
 }
 
 static void append_value(const struct diff *diff, const struct diff_pair *pair, enum column column,
@@ -315,7 +317,6 @@ static void tell_unavailable(struct judgement *judgement, size_t pair, reason_id
 {
 	if (judgement->unavailable++ >= NAMED_GROUPS)
 		return;
-	begin_text(judgement);
 	buffer_append_text(&judgement->text, "cannot be judged, ");
 	diff_append_label(judgement->diff, &judgement->diff->pairs[pair], &judgement->text);
 	buffer_append_format(&judgement->text, " is unavailable in %s (%s)", diff_side_names[side],
@@ -408,13 +409,11 @@ static void tell_offenders(struct judgement *judgement)
 	order_first(judgement->offenders, judgement->offender_count, sizeof(*judgement->offenders),
 		    NAMED_GROUPS, compare_offenders, NULL);
 	for (size_t i = 0; i < judgement->offender_count && i < NAMED_GROUPS; i++) {
-		begin_text(judgement);
 		append_measurement(judgement, judgement->offenders[i].pair);
 		add_outcome(judgement, true);
 	}
 	if (judgement->offender_count <= NAMED_GROUPS)
 		return;
-	begin_text(judgement);
 	buffer_append_format(&judgement->text, "%zu more group%s it",
 			     judgement->offender_count - NAMED_GROUPS,
 			     judgement->offender_count - NAMED_GROUPS == 1 ? " breaks" : "s break");
@@ -424,7 +423,6 @@ static void tell_offenders(struct judgement *judgement)
 /* Why no group could be judged. */
 static void tell_nothing(struct judgement *judgement)
 {
-	begin_text(judgement);
 	if (judgement->absent == 0)
 		buffer_append_text(&judgement->text, "no group matches");
 	else
@@ -438,7 +436,6 @@ static void tell_nothing(struct judgement *judgement)
 
 static void tell_kept(struct judgement *judgement)
 {
-	begin_text(judgement);
 	append_measurement(judgement, judgement->nearest);
 	if (comparison_holds(judgement->rule->limit.comparison, judgement->nearest_number,
 			     judgement->nearest_number, judgement->limit))
@@ -460,7 +457,6 @@ static void judge_pairs(struct judgement *judgement)
 			judge_pair(judgement, i);
 	}
 	if (judgement->unavailable > NAMED_GROUPS) {
-		begin_text(judgement);
 		buffer_append_format(&judgement->text, "cannot be judged for %zu more group%s",
 				     judgement->unavailable - NAMED_GROUPS,
 				     judgement->unavailable - NAMED_GROUPS == 1 ? "" : "s");
@@ -505,10 +501,10 @@ static void judge(const struct rule *rule, const struct diff *diff, bool any,
 		.matching = count_matching(rule, diff),
 	};
 
+	begin_text(&judgement);
 	if (rule->is_delayed)
 		judgement.blame = diff_blame_create(diff);
 	if (rule->is_delayed && judgement.matching != 0 && !has_culprit(&judgement)) {
-		begin_text(&judgement);
 		buffer_append_text(&judgement.text, "no group matches the name after 'by'");
 		add_outcome(&judgement, true);
 	} else {
