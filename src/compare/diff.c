@@ -296,7 +296,6 @@ static void make_pairs(struct diff *diff)
 
 		if (pair->candidates > 1)
 			pair->start_time[DIFF_AFTER] /= pair->candidates;
-		diff->kind_count[pair->kind]++;
 	}
 }
 

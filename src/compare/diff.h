@@ -26,7 +26,6 @@ enum diff_pair_kind {
 	DIFF_PAIR_FUDGED,      /* its cgroup has another name in after; key and label are those of before */
 	DIFF_PAIR_ONLY_BEFORE, /* an orphan: the other side has no threads, every change is absent */
 	DIFF_PAIR_ONLY_AFTER,
-	DIFF_PAIR_KIND_COUNT,
 };
 
 struct diff_options {
@@ -108,10 +107,9 @@ struct diff {
 	 * is known by names and may be of any: waits of `(other)`. */
 	struct diff_pair *pairs;
 	size_t pair_count;
-	size_t kind_count[DIFF_PAIR_KIND_COUNT]; /* how many pairs are of a kind */
-	uint64_t interval_ns;                    /* between the captures; 0 where it is not known */
-	struct diff_evidence *evidence;          /* whether changes of rates are real; NULL without rates */
-	struct diff_rename *renames;             /* in byte order of their paths in after */
+	uint64_t interval_ns;           /* between the captures; 0 where it is not known */
+	struct diff_evidence *evidence; /* whether changes of rates are real; NULL without rates */
+	struct diff_rename *renames;    /* in byte order of their paths in after */
 	size_t rename_count;
 	/* From here on for the files of this room. */
 	struct diff_threads {

@@ -224,13 +224,6 @@ static double change_of(const double sides[DIFF_SIDE_COUNT])
 	return sides[DIFF_AFTER] - sides[DIFF_BEFORE];
 }
 
-bool diff_blame_counts(double before, double after)
-{
-	const double change = fabs(after - before);
-
-	return change >= DIFF_BLAME_FLOOR && change >= before / 10;
-}
-
 /* A victim and by how much its time changed. */
 struct change {
 	uint32_t victim;
@@ -262,7 +255,7 @@ static struct change *find_changes(const struct diff_blame *blame, size_t *ret_c
 			continue;
 		for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
 			sides[side] = diff_blame_delayed(blame, victim, (enum diff_side)side);
-		if (diff_blame_counts(sides[DIFF_BEFORE], sides[DIFF_AFTER]))
+		if (fabs(change_of(sides)) >= fmax(DIFF_BLAME_FLOOR, sides[DIFF_BEFORE] / 10))
 			changes[count++] = (struct change){victim, change_of(sides)};
 	}
 	*ret_count = count;

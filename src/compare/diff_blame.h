@@ -60,12 +60,10 @@ const struct diff_blame_entry *diff_blame_of(const struct diff_blame *blame, uin
 /* The time of all waits of a victim on a side, ns per second. */
 double diff_blame_delayed(const struct diff_blame *blame, uint32_t victim, enum diff_side side);
 
-/* Whether two times, ns per second, differ by DIFF_BLAME_FLOOR and by a tenth of the first. */
-bool diff_blame_counts(double before, double after);
-
 /*
- * Adds a sentence for each of the victims on both sides whose time changed most, see diff_blame_counts():
- * "RUNQ% of api +90.0, of which +80.0 while backup ran". None unless both sides were measured.
+ * Adds a sentence for each of the victims on both sides whose time changed most, by DIFF_BLAME_FLOOR and a
+ * tenth of what it was: "RUNQ% of api +90.0, of which +80.0 while backup ran". None unless both sides were
+ * measured.
  */
 void diff_blame_tell(const struct diff *diff, struct diff_summary *summary);
 

@@ -164,3 +164,12 @@ const struct diff_pair *diff_fixture_pair(const struct diff *of, const char *lab
 	fail_msg("no pair '%s'", label);
 	return NULL;
 }
+
+size_t diff_fixture_count(const struct diff *of, enum diff_pair_kind kind)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < of->pair_count; i++)
+		count += of->pairs[i].kind == kind;
+	return count;
+}

@@ -24,4 +24,7 @@ struct snapshot *diff_fixture_random(uint64_t seed, size_t threads, bool knowled
 /* The pair of that label; fails the test without it. */
 const struct diff_pair *diff_fixture_pair(const struct diff *of, const char *label);
 
+/* Returns how many pairs are of a kind. */
+size_t diff_fixture_count(const struct diff *of, enum diff_pair_kind kind);
+
 #endif

@@ -27,7 +27,7 @@ static size_t count_renames(int before_end, int after_first, int after_end)
 	add_types(before, "/old", 0, before_end);
 	add_types(after, "/new", after_first, after_end);
 	diff_fixture_compare(AXIS_ALL);
-	assert_int_equal(diff->kind_count[DIFF_PAIR_FUDGED] != 0, diff->rename_count != 0);
+	assert_int_equal(diff_fixture_count(diff, DIFF_PAIR_FUDGED) != 0, diff->rename_count != 0);
 	return diff->rename_count;
 }
 
@@ -49,7 +49,7 @@ static void test_only_on_the_axis_of_all(void **state)
 	add_types(after, "/new", 0, 12);
 	diff_fixture_compare(AXIS_CGROUP);
 	assert_int_equal(diff->rename_count, 0);
-	assert_int_equal(diff->kind_count[DIFF_PAIR_ONLY_BEFORE], 1);
+	assert_int_equal(diff_fixture_count(diff, DIFF_PAIR_ONLY_BEFORE), 1);
 }
 
 /* A cgroup that kept its name on both sides was not renamed, whatever else it runs. */
