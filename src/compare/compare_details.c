@@ -16,7 +16,6 @@
 /* A group or thread, with the pairs that it is one of. */
 struct subject {
 	const struct comparison *comparison;
-	const struct compare_join *join;
 	struct pair_sides sides;
 	const struct diff_pair *pair;
 };
@@ -24,7 +23,7 @@ struct subject {
 static struct subject make_subject(const struct comparison *comparison, const struct compare_join *join,
 				   size_t pair)
 {
-	return (struct subject){comparison, join, compare_sides(comparison, join), &join->diff->pairs[pair]};
+	return (struct subject){comparison, compare_sides(comparison, join), &join->diff->pairs[pair]};
 }
 
 /* Finds the subject of the row with a key; false when it is gone. */
@@ -61,7 +60,7 @@ static bool count_same(const struct subject *subject, struct diff_match_count *r
 {
 	const struct diff_match_count *members = &subject->pair->members;
 
-	if (subject->comparison->match == NULL || subject->join->diff->options.single)
+	if (subject->comparison->match == NULL || subject->sides.diff->options.single)
 		return false;
 	*ret_threads = *members;
 	if (subject->sides.swapped) {
@@ -79,7 +78,7 @@ static const char *cgroup_name(const struct subject *subject, enum diff_side sid
 	if (subject->pair->kind != DIFF_PAIR_FUDGED)
 		return NULL;
 	/* the first of three parts */
-	return grouping_key(subject->join->diff->grouping,
+	return grouping_key(subject->sides.diff->grouping,
 			    subject->pair->group[pair_side(&subject->sides, side)], &length);
 }
 
@@ -185,7 +184,7 @@ static void add_metric_row(const struct subject *subject, enum column metric, st
 						  metric, &table->arena);
 		add_percent_sign(&row->cells[side], &table->arena);
 	}
-	row->cells[2] = change_cell(subject->join->diff, metric, &value, &table->arena);
+	row->cells[2] = change_cell(subject->sides.diff, metric, &value, &table->arena);
 	row->cells[3] = percent_cell(&value, &table->arena);
 	row->cells[4] = cell_of_text(source_text(subject, metric, &value, &table->arena));
 }
@@ -223,7 +222,7 @@ static void append_number(const struct subject *subject, enum column column, dou
 			  struct buffer *lines)
 {
 	double divisor;
-	const enum unit unit = diff_unit(subject->join->diff, column, &divisor);
+	const enum unit unit = diff_unit(subject->sides.diff, column, &divisor);
 
 	number /= divisor;
 	if (fabs(number) < 0x1p63 && number == floor(number)) {
@@ -241,7 +240,7 @@ static void append_coverage(const struct subject *subject, enum metric metric, e
 {
 	const struct snapshot *snapshot = compare_side(subject->comparison, side);
 	const enum diff_side inside = pair_side(&subject->sides, side);
-	const struct diff *diff = subject->join->diff;
+	const struct diff *diff = subject->sides.diff;
 	const size_t pair = (size_t)(subject->pair - diff->pairs);
 	uint64_t by_state[WINDOW_ABSENT + 1] = {0};
 	char text[28], total[28];
@@ -319,7 +318,7 @@ static void append_change(const struct subject *subject, enum column column, con
 /* Appends whether the change is real, and how that is known. */
 static void append_verdict(const struct subject *subject, enum column column, struct buffer *lines)
 {
-	const struct diff *diff = subject->join->diff;
+	const struct diff *diff = subject->sides.diff;
 	const struct diff_value value = diff_column(diff, subject->pair, column_stored_form(column));
 	struct diff_evidence_cell evidence;
 
@@ -355,7 +354,7 @@ static void append_threads(const struct subject *subject, struct buffer *lines)
 {
 	struct diff_match_count threads;
 
-	if (subject->join->diff->options.single)
+	if (subject->sides.diff->options.single)
 		return;
 	if (!count_same(subject, &threads)) {
 		buffer_append_text(lines, "The captures are not known to be of one boot: ctop cannot tell "
@@ -396,7 +395,7 @@ static void append_meaning(const struct subject *subject, enum column column, st
 		return;
 	}
 	buffer_append_format(lines, "%s: %s\n",
-			     column < COLUMN_COUNT ? column_title(column, diff_mode(subject->join->diff))
+			     column < COLUMN_COUNT ? column_title(column, diff_mode(subject->sides.diff))
 						   : column_name(column),
 			     column_description(column));
 	if (column_is_derived(column))
@@ -430,7 +429,7 @@ void compare_explain(struct comparison *comparison, const struct view *view, con
 
 static void append_name(const struct subject *subject, struct buffer *buffer)
 {
-	const struct diff_options *options = &subject->join->diff->options;
+	const struct diff_options *options = &subject->sides.diff->options;
 	const struct diff_pair *pair = subject->pair;
 	const char *renamed;
 
@@ -480,7 +479,7 @@ static void append_group_note(const struct subject *subject, struct buffer *buff
 
 static void append_note(const struct subject *subject, struct buffer *buffer)
 {
-	if (subject->join->diff->options.single)
+	if (subject->sides.diff->options.single)
 		append_thread_note(subject, buffer);
 	else
 		append_group_note(subject, buffer);

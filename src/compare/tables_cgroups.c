@@ -78,16 +78,15 @@ static const struct merged_cgroup *any_side(const struct cgroup_pair *pair)
 /* A side's cell of a value in a file, still without its number; absent where the side has no record. */
 static struct cell begin_side(const struct merged_cgroup *cgroup, enum cgroup_file file, enum unit unit)
 {
-	reason_id reason = REASON_READ;
+	enum value_state state;
+	reason_id reason;
 	struct cell cell;
 
 	if (cgroup == NULL)
 		return cell_of_state(VALUE_ABSENT, REASON_READ, unit);
-	cell = cell_of_state(cgroup_merge_state(cgroup, file, &reason) == VALUE_UNAVAILABLE
-				     ? VALUE_UNAVAILABLE
-				     : VALUE_READ,
-			     reason, unit);
-	cell.partial = cell.state == CELL_VALUE && cgroup_merge_is_partial(cgroup, file);
+	state = cgroup_merge_state(cgroup, file, &reason);
+	cell = cell_of_state(state, reason, unit);
+	cell.partial = cgroup_merge_is_partial(cgroup, file);
 	cell.reason = reason;
 	return cell;
 }
