@@ -179,45 +179,35 @@ static struct compare_join *find_join(struct comparison *comparison, const struc
 static struct compare_join *join_of(struct comparison *comparison, const struct view *view, enum axis axis,
 				    size_t step_count, bool single);
 
-/* Marks the threads inside the steps, without kernel threads where those are hidden. A step counts by the
- * groups of its own axis, so that renamed cgroups stay together. */
-static bool *inside_steps(struct comparison *comparison, const struct view *view, size_t step_count,
-			  enum diff_side side)
-{
-	const struct snapshot *snapshot = comparison->sides[side];
-	bool *inside = memory_allocate(snapshot->thread_count + 1);
-	const struct view_step *step;
-	const struct compare_join *join;
-	size_t pair;
-
-	if (step_count == 0) {
-		for (size_t i = 0; i < snapshot->thread_count; i++)
-			inside[i] = (snapshot->thread_flags[i] & THREAD_KERNEL) == 0;
-		return inside;
-	}
-	step = &view->steps[step_count - 1];
-	join = join_of(comparison, view, step->axis, step_count - 1, false);
-	pair = diff_find(join->diff, step->key, step->key_length);
-	for (size_t i = 0; i < snapshot->thread_count; i++)
-		inside[i] = pair != SIZE_MAX && diff_pair_of_thread(join->diff, side, i) == pair;
-	return inside;
-}
-
-/* Marks the threads of a side inside the first `step_count` steps of a view, by index; NULL for all. */
+/*
+ * Marks the threads of a side inside the first `step_count` steps of a view, by index, without any step those
+ * that are not hidden; NULL for all. A step counts by the groups of its own axis, so that renamed cgroups
+ * stay together.
+ */
 static bool *threads_inside(struct comparison *comparison, const struct view *view, size_t step_count,
 			    enum diff_side side)
 {
 	const struct snapshot *snapshot = comparison->sides[side];
-	bool *members = filter_members(view_filter_at(view, step_count),
-				       &(struct filter_subjects){.snapshot = snapshot});
-	bool *inside;
+	const struct view_step *step = step_count != 0 ? &view->steps[step_count - 1] : NULL;
+	bool *inside = filter_members(view_filter_at(view, step_count),
+				      &(struct filter_subjects){.snapshot = snapshot});
+	const struct compare_join *join;
+	size_t pair;
 
-	if (step_count == 0 && !view->hide_kernel_threads)
-		return members;
-	inside = inside_steps(comparison, view, step_count, side);
-	for (size_t i = 0; members != NULL && i < snapshot->thread_count; i++)
-		inside[i] &= members[i];
-	free(members);
+	if (step == NULL && !view->hide_kernel_threads)
+		return inside;
+	if (inside == NULL) {
+		inside = memory_allocate(snapshot->thread_count + 1);
+		memset(inside, true, snapshot->thread_count);
+	}
+	for (size_t i = 0; i < snapshot->thread_count && step == NULL; i++)
+		inside[i] &= (snapshot->thread_flags[i] & THREAD_KERNEL) == 0;
+	if (step == NULL)
+		return inside;
+	join = join_of(comparison, view, step->axis, step_count - 1, false);
+	pair = diff_find(join->diff, step->key, step->key_length);
+	for (size_t i = 0; i < snapshot->thread_count; i++)
+		inside[i] &= pair != SIZE_MAX && diff_pair_of_thread(join->diff, side, i) == pair;
 	return inside;
 }
 
