@@ -439,15 +439,6 @@ static void compute_uptimes(struct diff *diff)
 	}
 }
 
-/* Columns of fields are from now on as the scheduler of after has them, else that of before. */
-static void describe_fields(const struct diff *diff)
-{
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		if (diff->snapshots[side] != NULL)
-			window_describe_fields(diff->snapshots[side]->task_fields.owner);
-	}
-}
-
 struct diff *diff_create(const struct snapshot *before, const struct snapshot *after,
 			 const struct diff_options *options)
 {
@@ -469,10 +460,13 @@ struct diff *diff_create(const struct snapshot *before, const struct snapshot *a
 		join_groups(diff);
 	compute_uptimes(diff);
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		if (diff->snapshots[side] != NULL)
-			diff->reductions[side] = diff_reduce(diff, (enum diff_side)side);
+		if (diff->snapshots[side] == NULL)
+			continue;
+		diff->reductions[side] = diff_reduce(diff, (enum diff_side)side);
+		/* columns of fields are from now on as the scheduler of after has them, else that of before
+		 */
+		window_describe_fields(diff->snapshots[side]->task_fields.owner);
 	}
-	describe_fields(diff);
 	if (options->rates && !options->single)
 		diff->evidence = diff_evidence_create(diff);
 	return diff;

@@ -219,12 +219,6 @@ static bool has_words(enum column column)
 	       metric_type((enum metric)column_entry(column)->inputs[0])->reduction == METRIC_REDUCTION_MODE;
 }
 
-/* Whether a pair changed in a column by more than what is folded away. */
-static bool is_change(const struct diff *diff, const struct diff_pair *pair, enum column column)
-{
-	return diff_verdict(diff, pair, column) != CELL_VERDICT_NO;
-}
-
 static void weigh(struct ranking *ranking, enum column column)
 {
 	const struct diff *diff = ranking->sides->diff;
@@ -233,7 +227,7 @@ static void weigh(struct ranking *ranking, enum column column)
 					: column_stored_form(column));
 
 	for (size_t pair = 0; pair < diff->pair_count; pair++) {
-		if (weights[pair].moved && is_change(diff, &diff->pairs[pair], column))
+		if (weights[pair].moved && diff_verdict(diff, &diff->pairs[pair], column) != CELL_VERDICT_NO)
 			ranking->weights[pair] = fmax(ranking->weights[pair], weights[pair].weight);
 	}
 	free(weights);

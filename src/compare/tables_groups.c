@@ -25,15 +25,11 @@ struct group_table {
 	size_t unknown; /* of those, the rows with a number that one side does not know */
 };
 
-/* Whether reduced columns are released as soon as they have been used. */
-static bool forgets(const struct group_table *groups)
-{
-	return groups->build->request->limit != 0 && diff_forgets(groups->build->diff);
-}
-
+/* Releases reduced columns that have been used: with a limit few rows are left, which are filled by column.
+ */
 static void forget(const struct group_table *groups)
 {
-	if (forgets(groups))
+	if (groups->build->request->limit != 0)
 		diff_forget(groups->build->diff);
 }
 
@@ -284,7 +280,7 @@ void tables_subjects(struct tables_build *build, enum section section, const str
 
 	rank(&groups);
 	tables_row_begin(build, sections[section].name, axes[build->diff->options.grouping.axis].header);
-	if (forgets(&groups))
+	if (build->request->limit != 0 && diff_forgets(build->diff))
 		add_rows_by_subject(&groups);
 	else
 		add_rows(&groups);
