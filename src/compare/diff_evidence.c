@@ -299,7 +299,7 @@ static bool is_large(const struct diff_pair *pair, enum column column, const str
 	       (!value->has_fraction || fabs(value->fraction) >= size_min);
 }
 
-/* Whether one of the metrics is real whose changes make the change of a column; true where there are none. */
+/* Returns whether the change of any input metric of a column is real; true for a column without inputs. */
 static bool has_real_input(const struct diff *diff, const struct diff_pair *pair, enum column column)
 {
 	const size_t count = diff_metric_inputs(column);

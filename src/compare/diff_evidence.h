@@ -30,9 +30,9 @@ void diff_evidence_release(struct diff_evidence *evidence); /* NULL is allowed *
 bool diff_is_real(const struct diff *diff, const struct diff_pair *pair, enum column column);
 
 /*
- * The verdict on the change of a column of a pair, for a cell of a table: of a sum of counters the best that
- * one of them has. CELL_VERDICT_NONE of what is no comparison of rates. Ages and the length of waits that
- * have not ended change while nothing happens: always CELL_VERDICT_NO.
+ * Returns the verdict on the change of a column of a pair, for a cell of a table. A sum of counters gets the
+ * best verdict among its counters. Without rates the verdict is CELL_VERDICT_NONE. Ages and unfinished waits
+ * grow while nothing happens, so their verdict is always CELL_VERDICT_NO.
  */
 enum cell_verdict diff_verdict(const struct diff *diff, const struct diff_pair *pair, enum column column);
 

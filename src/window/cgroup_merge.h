@@ -28,9 +28,9 @@ struct merged_cgroups {
 };
 
 /*
- * Merges the cgroup records at the end of a window by key: amounts are added, of present values the larger is
- * taken, and there is no limit if one of them has none. Files that were not read stay out, but in a window of
- * WINDOW_FLAGGED. The window's snapshot must outlive the result; the caller releases it.
+ * Merges the cgroup records at the end of a window by key: amounts are added, the largest present value is
+ * kept, and one record without a limit makes the sum unlimited. Files that were not read are left out, except
+ * in a window of WINDOW_FLAGGED. The window's snapshot must outlive the result, which the caller releases.
  */
 struct merged_cgroups *cgroup_merge_create(const struct window *window,
 					   const struct grouping_options *options);
