@@ -40,7 +40,8 @@ enum {
 	SETTLE_MS = 1500,    /* until waits that began before measuring did are over */
 	NICE_OF_A_THIRD = 5, /* 335 of 1,024: sched_prio_to_weight of kernel/sched/core.c */
 	NICEST = -20,
-	SLACK = 20, /* sleeps and wakeups at the ends of a window */
+	SLACK = 20,   /* sleeps and wakeups at the ends of a window */
+	WAIT_MS = 25, /* the longest wait that may cross an end of a window */
 };
 
 static const char *const other_names[] = {"(earlier)", "(wakeup)", "(throttled)", "(interrupts and steal)"};
@@ -438,13 +439,13 @@ static bool reaches(const struct blame *blame, double wait)
 }
 
 /*
- * The sum is what the kernel counts, within 2 in 100, and 95 of 100 of it have a name; and each sleep ended
- * with a wakeup.
+ * The sum is what the kernel counts, within 2 in 100 and `slack` ns, and 95 of 100 of it have a name; and
+ * each sleep ended with a wakeup.
  */
-static bool is_whole(const struct blame *blame, double wait)
+static bool is_whole(const struct blame *blame, double wait, double slack)
 {
 	print_blame(blame, wait);
-	return blame->total > 0.98 * wait && blame->total < 1.02 * wait &&
+	return blame->total > 0.98 * wait - slack && blame->total < 1.02 * wait + slack &&
 	       (culprit_time(blame, "(earlier)") < 0.05 * wait || !reaches(blame, wait)) &&
 	       blame->wakes > 0.98 * blame->sleeps - (double)SLACK &&
 	       blame->wakes < 1.02 * blame->sleeps + (double)SLACK;
@@ -461,7 +462,7 @@ static void check_load(void (*body)(void *argument), const char *name, double ow
 		struct blame *blame = measure(child, name, NULL, 0, &wait, NULL);
 
 		able = blame != NULL;
-		whole = able && is_whole(blame, wait) && blame->own_wakes >= own_wakes * blame->wakes;
+		whole = able && is_whole(blame, wait, 0) && blame->own_wakes >= own_wakes * blame->wakes;
 		named = able && reaches(blame, wait);
 		if (able && !named)
 			print_message("  a wait lasts %.1f ms, and %d switches of a CPU took %.1f\n",
@@ -504,7 +505,7 @@ static void test_hogs(void **state)
 		able = blame != NULL;
 		if (!able)
 			break;
-		right = is_whole(blame, wait);
+		right = is_whole(blame, wait, 0);
 		first = culprit_time(blame, one.name);
 		second = culprit_time(blame, three.name);
 		print_message("ran %.1f and %.1f ms: %.2f to 1; blamed %.2f to 1\n", runs[0] / 1e6,
@@ -613,7 +614,7 @@ static void test_throttled(void **state)
 		throttled = (read_throttled(group) - before) * (double)WINDOW_MS * (double)NS_PER_MS /
 			    ((double)clock_ns(CLOCK_MONOTONIC) - began);
 		print_message("throttled: %.1f ms by the kernel\n", throttled / 1e6);
-		right = is_whole(blame, wait) && culprit_time(blame, "(throttled)") > 0.8 * throttled &&
+		right = is_whole(blame, wait, 0) && culprit_time(blame, "(throttled)") > 0.8 * throttled &&
 			culprit_time(blame, "(throttled)") < 1.2 * throttled;
 		free(blame);
 	}
@@ -673,7 +674,8 @@ static void test_in_kernel_while_throttled(void **state)
 		struct blame *blame = measure_in_kernel(group, &wait);
 
 		able = blame != NULL;
-		right = able && is_whole(blame, wait) && culprit_time(blame, "(throttled)") < 0.05 * wait;
+		right = able && is_whole(blame, wait, WAIT_MS * 1e6) &&
+			culprit_time(blame, "(throttled)") < 0.05 * wait;
 		free(blame);
 	}
 	test_cgroup_remove(group);

@@ -9,10 +9,33 @@
 #include "base/memory.h"
 #include "command.h"
 
+/* Makes the descriptor, or lets the one that is there stand for the signals of `set`: signalfd(2). */
+static int open_descriptor(struct signals *signals, const sigset_t *set, struct error *error)
+{
+	const int descriptor = signalfd(signals->descriptor, set, SFD_CLOEXEC | SFD_NONBLOCK);
+
+	if (descriptor < 0)
+		return error_set(error, -errno, "cannot wait for signals: %s%s", strerror(errno),
+				 errno == EMFILE ? "; raise the limit of open files (ulimit -n)" : "");
+	signals->descriptor = descriptor;
+	return 0;
+}
+
+int signals_reserve(struct signals *signals, struct error *error)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_BLOCK, NULL, &signals->former_mask);
+	sigaction(SIGPIPE, NULL, &signals->former_pipe_action);
+	return open_descriptor(signals, &none, error);
+}
+
 int signals_catch(struct signals *signals, struct error *error)
 {
 	static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
 	sigset_t caught;
+	int result;
 
 	sigemptyset(&caught);
 	for (size_t i = 0; i < ARRAY_COUNT(ending); i++) {
@@ -22,12 +45,10 @@ int signals_catch(struct signals *signals, struct error *error)
 			sigaddset(&caught, ending[i]);
 	}
 	sigprocmask(SIG_BLOCK, &caught, &signals->former_mask);
-	signals->descriptor = signalfd(-1, &caught, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (signals->descriptor < 0) {
-		const int result = -errno;
-
+	result = open_descriptor(signals, &caught, error);
+	if (result < 0) {
 		sigprocmask(SIG_SETMASK, &signals->former_mask, NULL);
-		return error_set(error, result, "cannot wait for signals: %s", strerror(-result));
+		return result;
 	}
 	sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, &signals->former_pipe_action);
 	return 0;

@@ -14,9 +14,16 @@ struct signals {
 };
 
 /*
- * Catches them, in this thread and in those that it creates later; ignored ones stay so: nohup(1). SIGPIPE is
- * ignored from now on, since a reader that goes away is no reason to end. Returns 0 or a negative errno with
+ * Opens the descriptor for signals_catch(), while descriptors are free; the signals still act as before, so
+ * that Ctrl-C ends a start that hangs. `signals->descriptor` is -1 before. Returns 0 or a negative errno with
  * a sentence.
+ */
+int signals_reserve(struct signals *signals, struct error *error);
+
+/*
+ * Catches them, in this thread and in those that it creates later; ignored ones stay so: nohup(1). SIGPIPE is
+ * ignored from now on, since a reader that goes away is no reason to end. `signals->descriptor` is -1, or
+ * that of signals_reserve(). Returns 0 or a negative errno with a sentence.
  */
 int signals_catch(struct signals *signals, struct error *error);
 

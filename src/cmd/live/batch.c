@@ -323,7 +323,9 @@ int batch_run(const struct batch_options *options, bool *ret_left_behind, struct
 	*ret_left_behind = false;
 	choose_needs(&batch);
 	batch.session = session_create();
-	result = start_capture(&batch, error);
+	result = signals_reserve(&batch.signals, error);
+	if (result == 0)
+		result = start_capture(&batch, error);
 	if (result == 0) {
 		result = signals_catch(&batch.signals, error);
 		if (result == 0)
@@ -332,7 +334,7 @@ int batch_run(const struct batch_options *options, bool *ret_left_behind, struct
 			batch.signal = signals_take(&batch.signals); /* while the last table was written */
 		if (result == 0 && batch.signal == 0)
 			result = output_check_stdout(error);
-		signals_restore(&batch.signals);
+		signals_restore(&batch.signals); /* a second Ctrl-C ends the wait for the capture */
 		*ret_left_behind = !capture_loop_stop(batch.capture,
 						      clock_ns(CLOCK_MONOTONIC) + END_PATIENCE_NS);
 		if (batch.signal != 0)
@@ -344,6 +346,7 @@ int batch_run(const struct batch_options *options, bool *ret_left_behind, struct
 			     batch.unseen);
 	if (result == -EPIPE && batch.signals.former_pipe_action.sa_handler != SIG_IGN)
 		result = SIGPIPE; /* which would have ended it had signals_catch() not ignored it */
+	signals_restore(&batch.signals);
 	buffer_release(&batch.output);
 	export_release(batch.export);
 	session_release(batch.session);
