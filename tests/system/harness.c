@@ -308,20 +308,13 @@ void run_wait_for_lines(struct running *running, size_t count)
 		stop("no %zu lines within %d s", count, WAIT_AT_MOST_S);
 }
 
-/* False where it has ended. */
-static bool try_pause(const struct running *running)
+bool run_pause(const struct running *running)
 {
 	siginfo_t info;
 
 	kill(running->child, SIGSTOP);
 	return waitid(P_PID, (id_t)running->child, &info, WSTOPPED | WEXITED | WNOWAIT) == 0 &&
 	       info.si_code == CLD_STOPPED;
-}
-
-void run_pause(const struct running *running)
-{
-	if (!try_pause(running))
-		stop("the program ended early");
 }
 
 void run_continue(const struct running *running)
@@ -339,7 +332,7 @@ void run_start_paused(struct running *running, const char *const *arguments, cha
 		snprintf(interval, 16, "%g", seconds);
 		run_start(running, &ordinary, arguments);
 		run_wait_for_lines(running, 1);
-		if (try_pause(running))
+		if (run_pause(running))
 			return;
 		run_finish(running, &run, &ordinary);
 		run_expect(&run, 0);
@@ -408,7 +401,8 @@ static bool thread_rests(const char *path, int id, int context)
 	(void)context;
 	snprintf(stat, sizeof stat, "%s/stat", path);
 	state = read_state(stat, &parent);
-	return state == 'S' || state == '\0';
+	/* what has ended and is not waited for does nothing more */
+	return state == 'S' || state == 'Z' || state == '\0';
 }
 
 static bool process_rests(int pid);

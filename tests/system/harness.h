@@ -61,8 +61,8 @@ void run_start(struct running *running, const struct run_options *options, const
 void run_wait_for_lines(struct running *running, size_t count);
 
 /* Stops it, so that nothing of it happens until it is to go on: whatever time that takes, it is one interval.
- */
-void run_pause(const struct running *running);
+ * Returns false where it has ended. */
+bool run_pause(const struct running *running);
 void run_continue(const struct running *running);
 
 /*
@@ -75,7 +75,7 @@ void run_start_paused(struct running *running, const char *const *arguments, cha
 
 /*
  * Waits until it and its children have nothing to do but to wait for a time or for somebody: all of their
- * threads sleep, ten times in a row.
+ * threads sleep, ten times in a row. It may have ended.
  */
 void run_wait_for_rest(const struct running *running);
 

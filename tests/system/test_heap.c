@@ -403,7 +403,7 @@ static void test_batch(void **state)
 				   "--format", "tsv", "--columns", "threads,PROCS,SEEN,ALLOC,FREED,TOTAL",
 				   NULL});
 	run_wait_for_lines(&running, 1);
-	run_pause(&running);
+	assert_true(run_pause(&running));
 	for (size_t i = 0; i < target.count; i++) {
 		allocated -= target.reports[i].allocated;
 		freed -= target.reports[i].deallocated;
@@ -630,7 +630,7 @@ static void test_batch_new_name(void **state)
 		  (const char *[]){CTOP_PROGRAM, "-b", "-n", "4", "-d", "0.5", "-p", pid, "--format", "tsv",
 				   "--columns", "SEEN", NULL});
 	run_wait_for_lines(&running, 1);
-	run_pause(&running);
+	assert_true(run_pause(&running));
 	become_copy(&target, "another_name", HEAP_TARGET, "park 0 1000");
 	read_reports(&target);
 	run_continue(&running);
