@@ -120,6 +120,17 @@ static const enum metric counters[] = {
 static const enum metric facts[] = {METRIC_POLICY, METRIC_NICE, METRIC_PRIORITY, METRIC_RT_PRIORITY,
 				    METRIC_NR_THREADS};
 
+/* By how much a pass may be ahead of files, or behind: of clock ticks, which the kernel shares out anew at
+ * each reading of its own, and of run time, which its files have as of the last tick. */
+static uint64_t slack_of(enum metric counter)
+{
+	if (live_backend != CAPTURE_BACKEND_BPF)
+		return 0;
+	return counter == METRIC_RUN_TIME_NS                  ? NS_PER_TICK
+	       : metric_type(counter)->ladder == LADDER_TICKS ? 1
+							      : 0;
+}
+
 /* Every counter of the round lies between a full capture before it and one after it. */
 static void compare(const struct snapshot *before, const struct snapshot *round, const struct snapshot *after)
 {
@@ -133,9 +144,7 @@ static void compare(const struct snapshot *before, const struct snapshot *round,
 		assert_string_equal(live_cgroup(round, (long)row), live_cgroup(after, (long)row));
 		for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
 			uint64_t value = snapshot_value(round, row, counters[i]);
-			/* the kernel shares the run time out anew at each reading of its own */
-			uint64_t slack = live_backend == CAPTURE_BACKEND_BPF &&
-					 metric_type(counters[i])->ladder == LADDER_TICKS;
+			const uint64_t slack = slack_of(counters[i]);
 
 			if (value + slack < snapshot_value(before, row, counters[i]) ||
 			    value > snapshot_value(after, row, counters[i]) + slack)
