@@ -30,6 +30,12 @@ static inline uint64_t number_multiply_saturating(uint64_t a, uint64_t b)
 	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
+/* `after` less `before`: a double may hold the difference of two numbers that it does not hold. */
+static inline double number_difference(uint64_t before, uint64_t after)
+{
+	return after >= before ? (double)(after - before) : -(double)(before - after);
+}
+
 static inline uint64_t number_larger(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;

@@ -117,36 +117,10 @@ static const char *source_text(const struct subject *subject, enum column metric
 	return name;
 }
 
-/* Marks a percentage: the name of its metric does not tell, as the title of a column does. */
-static void add_percent_sign(struct cell *cell, struct arena *arena)
-{
-	struct buffer text = {0};
-
-	if (cell->state != CELL_VALUE || cell->unit != UNIT_PERCENT)
-		return;
-	screen_format_cell(&text, cell, &screen_marks_utf8);
-	buffer_append_char(&text, '%');
-	cell->text = arena_duplicate(arena, text.data, text.length);
-	buffer_release(&text);
-}
-
-/* Takes over the text of a change and puts its sign before it. */
-static struct cell signed_cell(double change, struct buffer *text, struct arena *arena)
-{
-	const char *sign = change < 0 ? "-" : change > 0 ? "+" : "";
-	const struct cell cell = cell_of_text(arena_format(arena, "%s%s", sign, text->data));
-
-	buffer_release(text);
-	return cell;
-}
-
 /* A change with its sign; a word says whether others differ. */
-static struct cell change_cell(const struct diff *diff, enum column column, const struct diff_value *value,
-			       struct arena *arena)
+static struct cell change_cell(const struct diff *diff, enum column column, const struct diff_value *value)
 {
-	struct buffer text = {0};
-	double amount, divisor;
-	struct cell cell;
+	double divisor;
 	enum unit unit;
 
 	if (value->is_category && value->state == VALUE_READ)
@@ -155,23 +129,15 @@ static struct cell change_cell(const struct diff *diff, enum column column, cons
 		return cell_of_state(value->state == VALUE_READ ? VALUE_ABSENT : value->state, value->reason,
 				     UNIT_NONE);
 	unit = diff_unit(diff, column, &divisor);
-	amount = fabs(value->delta) / divisor;
-	cell = divisor == 1 && amount < 0x1p63 && amount == floor(amount)
-		       ? cell_of_integer((uint64_t)amount, unit)
-		       : cell_of_real(amount, unit);
-	add_percent_sign(&cell, arena);
-	screen_format_cell(&text, &cell, &screen_marks_ascii);
-	return signed_cell(value->delta, &text, arena);
+	return cell_in_style(value->delta / divisor, unit,
+			     unit == UNIT_PERCENT ? CELL_STYLE_PERCENT_CHANGE : CELL_STYLE_CHANGE);
 }
 
-static struct cell percent_cell(const struct diff_value *value, struct arena *arena)
+static struct cell percent_cell(const struct diff_value *value)
 {
-	struct buffer text = {0};
-
 	if (!value->has_fraction)
 		return (struct cell){.state = CELL_EMPTY, .sort = NAN};
-	humanize_percent(&text, fabs(value->fraction) * 100);
-	return signed_cell(value->fraction, &text, arena);
+	return cell_in_style(value->fraction * 100, UNIT_PERCENT, CELL_STYLE_PERCENT_CHANGE);
 }
 
 static void add_metric_row(const struct subject *subject, enum column metric, struct table *table)
@@ -182,10 +148,12 @@ static void add_metric_row(const struct subject *subject, enum column metric, st
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		row->cells[side] = pair_side_cell(&subject->sides, subject->pair, (enum diff_side)side,
 						  metric, &table->arena);
-		add_percent_sign(&row->cells[side], &table->arena);
+		/* the name of its metric does not tell a percentage, as the title of a column does */
+		if (row->cells[side].unit == UNIT_PERCENT)
+			row->cells[side].style = CELL_STYLE_PERCENT;
 	}
-	row->cells[2] = change_cell(subject->sides.diff, metric, &value, &table->arena);
-	row->cells[3] = percent_cell(&value, &table->arena);
+	row->cells[2] = change_cell(subject->sides.diff, metric, &value);
+	row->cells[3] = percent_cell(&value);
 	row->cells[4] = cell_of_text(source_text(subject, metric, &value, &table->arena));
 }
 

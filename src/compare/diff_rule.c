@@ -12,9 +12,8 @@
 #include "base/order.h"
 #include "diff_blame.h"
 #include "diff_evidence.h"
-#include "table/cell_format.h"
 #include "table/column_name.h"
-#include "table/value_cell.h"
+#include "table/screen_format.h"
 
 enum {
 	NAMED_GROUPS = 10 /* of one rule by name; the others are counted */
@@ -244,13 +243,12 @@ static void add_outcome(struct judgement *judgement, bool broken)
 	begin_text(judgement);
 }
 
-static void append_value(const struct diff *diff, const struct diff_pair *pair, enum column column,
-			 struct buffer *text)
+/* Appends a number as the screen shows it. */
+static void append_number(double number, enum unit unit, enum cell_style style, struct buffer *text)
 {
-	struct value value;
+	const struct cell cell = cell_in_style(number, unit, style);
 
-	diff_side(diff, pair, DIFF_AFTER, column, &value);
-	value_append(reduction_column(diff->reductions[DIFF_AFTER], column), &value, text);
+	screen_format_cell(text, &cell, &screen_marks_utf8);
 }
 
 static void append_fraction(const struct diff_value *value, struct buffer *text)
@@ -258,7 +256,7 @@ static void append_fraction(const struct diff_value *value, struct buffer *text)
 	if (!value->has_fraction)
 		return;
 	buffer_append_text(text, " (");
-	cell_format_percent(text, value->fraction);
+	append_number(value->fraction * 100, UNIT_PERCENT, CELL_STYLE_PERCENT_CHANGE, text);
 	buffer_append_char(text, ')');
 }
 
@@ -284,14 +282,14 @@ static void append_time(const struct rule *rule, enum column column, const struc
 		append_fraction(value, text);
 }
 
-/* "GROUP changed by +12.345ms (+8.1%)", "GROUP has 12.345ms". */
+/* "GROUP changed by +12.3ms (+8.1%)", "GROUP has 12.3ms". */
 static void append_measurement(struct judgement *judgement, size_t index)
 {
 	const struct rule *rule = judgement->rule;
 	const enum column column = judgement->column;
 	const struct diff_pair *pair = &judgement->diff->pairs[index];
 	const struct diff_value value = value_of(judgement, index);
-	const enum ladder ladder = column_report_ladder(column);
+	const enum unit unit = column_report_unit(column);
 	struct buffer *text = &judgement->text;
 
 	diff_append_label(judgement->diff, pair, text);
@@ -301,16 +299,12 @@ static void append_measurement(struct judgement *judgement, size_t index)
 		return;
 	}
 	buffer_append_text(text, rule->of_after ? " has " : " changed by ");
-	if (rule->of_after && column_is_metric(column))
-		append_value(judgement->diff, pair, column, text);
-	else if (rule->of_after)
-		cell_format_derived(text, value.side[DIFF_AFTER].number, ladder, column_is_ratio(column));
-	else if (column_is_metric(column))
-		cell_format_delta(text, value.delta, ladder);
-	else
-		cell_format_derived_delta(text, value.delta, ladder, column_is_ratio(column));
-	if (!rule->of_after)
-		append_fraction(&value, text);
+	if (rule->of_after) {
+		append_number(value.side[DIFF_AFTER].number, unit, CELL_STYLE_VALUE, text);
+		return;
+	}
+	append_number(value.delta, unit, CELL_STYLE_CHANGE, text);
+	append_fraction(&value, text);
 }
 
 static void tell_unavailable(struct judgement *judgement, size_t pair, reason_id reason, enum diff_side side)

@@ -121,23 +121,7 @@ static struct cell make_cell(const struct pair_sides *sides, const struct diff_p
 	return joined;
 }
 
-/* Marks of reports, whose columns are as wide as their cells. */
-static const struct screen_marks report_marks = {
-	.unavailable = "·", .resolving = "…", .at_least = "≥", .arrow = " → ", .real = "≠"};
-
-static void set_text(struct cell *cell, struct arena *arena)
-{
-	struct cell plain = *cell;
-	struct buffer text = {0};
-
-	/* a report puts the mark of a bound before the text */
-	plain.partial = false;
-	screen_format_cell(&text, &plain, &report_marks);
-	cell->text = arena_duplicate(arena, text.data, text.length);
-	buffer_release(&text);
-}
-
-/* Fills a cell of a row: its name, or a column, with its text where names are in a column. */
+/* Fills a cell of a row: its name, or a column. */
 static void fill_cell(const struct pair_sides *sides, struct table *table, struct table_row *row,
 		      size_t index)
 {
@@ -149,8 +133,6 @@ static void fill_cell(const struct pair_sides *sides, struct table *table, struc
 		return;
 	}
 	row->cells[index] = make_cell(sides, &sides->diff->pairs[row->subject], column, &table->arena);
-	if (table->columns[0].column == UINT_MAX)
-		set_text(&row->cells[index], &table->arena);
 }
 
 void pair_table_fill(const struct pair_sides *sides, struct table *table, size_t first, size_t count)
@@ -488,7 +470,7 @@ static struct table *begin_table(const struct ranking *ranking, const char *name
 		column->at_least = ranking->at_least[i];
 		if (name_title != NULL)
 			column->name = arena_format(&table->arena, "%s%s",
-						    column->at_least ? report_marks.at_least : "",
+						    column->at_least ? screen_marks_utf8.at_least : "",
 						    column->title);
 		if (is_sorted_by(view, ranking->columns[i]))
 			table->sort_column = first + i;

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/order.h"
 #include "diff_blame.h"
-#include "table/cell_format.h"
 #include "tables_internal.h"
 
 /* The table under construction. */
@@ -36,16 +36,13 @@ static struct cell time_cell(struct making *making, enum diff_side side)
 {
 	struct cell cell = cell_of_state(VALUE_READ, REASON_READ, UNIT_NS_PER_S);
 
-	tables_cell_set_integer(making->build, &cell, whole_ns(making->entry->time[side]), LADDER_NS);
+	cell_set_value(&cell, whole_ns(making->entry->time[side]));
 	return cell;
 }
 
 static struct cell waits_cell(struct making *making, enum diff_side side)
 {
-	const double waits = making->entry->waits[side];
-
-	cell_format_derived(&making->build->text, waits, LADDER_UNITLESS, false);
-	return tables_cell_real(making->build, waits, UNIT_COUNT_PER_S);
+	return cell_in_style(making->entry->waits[side], UNIT_COUNT_PER_S, CELL_STYLE_DERIVED);
 }
 
 static struct cell share_cell(struct making *making, enum diff_side side)
@@ -55,8 +52,7 @@ static struct cell share_cell(struct making *making, enum diff_side side)
 
 	if (whole == 0)
 		return cell_of_state(VALUE_ABSENT, REASON_READ, UNIT_PERCENT);
-	buffer_append_format(&making->build->text, "%.1f%%", share);
-	return tables_cell_real(making->build, share, UNIT_PERCENT);
+	return cell_in_style(share, UNIT_PERCENT, CELL_STYLE_PERCENT);
 }
 
 /* A number of one side or of both. */
@@ -71,22 +67,20 @@ static struct cell sides_cell(struct making *making,
 		if (make != share_cell)
 			mark_bound(making, (enum diff_side)side, &sides[side]);
 	}
-	return making->build->is_comparison ? tables_cell_both(making->build, sides, " → ")
-					    : sides[DIFF_AFTER];
+	return tables_cell_sides(making->build, sides, CELL_STYLE_DIGITS);
 }
 
 static struct cell change_cell(struct making *making)
 {
 	const double *time = making->entry->time;
-	const double change = tables_difference(whole_ns(time[DIFF_BEFORE]), whole_ns(time[DIFF_AFTER]));
+	const double change = number_difference(whole_ns(time[DIFF_BEFORE]), whole_ns(time[DIFF_AFTER]));
 	struct cell cell = {.state = CELL_VALUE};
 
 	for (size_t side = DIFF_SIDE_COUNT; side-- > 0;)
 		mark_bound(making, (enum diff_side)side, &cell);
 	if (cell.partial)
 		return cell_of_state(VALUE_UNAVAILABLE, cell.reason, UNIT_NS_PER_S);
-	cell_format_delta(&making->build->text, change, LADDER_NS);
-	return tables_cell_real(making->build, change, UNIT_NS_PER_S);
+	return cell_in_style(change, UNIT_NS_PER_S, CELL_STYLE_CHANGE);
 }
 
 static void add_pair(struct making *making)

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The parts that all tables of a report are made of: rows within the limit, and cells of one side or both. */
-#include <math.h>
 #include <string.h>
 
 #include "base/unicode.h"
-#include "table/cell_format.h"
 #include "table/value_cell.h"
 #include "pair_table.h"
 #include "tables_internal.h"
@@ -83,24 +81,6 @@ struct cell tables_cell_text(struct tables_build *build, const char *text, size_
 	return cell_of_text(unicode_duplicate_without_nul(&build->table->arena, text, length));
 }
 
-void tables_cell_set_integer(struct tables_build *build, struct cell *cell, uint64_t value,
-			     enum ladder ladder)
-{
-	cell->form = CELL_FORM_INTEGER;
-	cell->value.integer = value;
-	cell->sort = (double)value;
-	cell_format_value(&build->text, value, ladder);
-	cell->text = tables_take_text(build);
-}
-
-struct cell tables_cell_real(struct tables_build *build, double number, enum unit unit)
-{
-	struct cell cell = cell_of_real(number, unit);
-
-	cell.text = tables_take_text(build);
-	return cell;
-}
-
 struct cell tables_cell_column(struct tables_build *build, const struct diff_pair *pair, enum diff_side side,
 			       enum column column)
 {
@@ -108,76 +88,23 @@ struct cell tables_cell_column(struct tables_build *build, const struct diff_pai
 	struct cell cell;
 
 	diff_side(build->diff, pair, side, column, &value);
-	value_report_cell(reduction_column(build->diff->reductions[side], column), &value, &build->text,
+	value_report_cell(reduction_column(build->diff->reductions[side], column), &value,
 			  &build->table->arena, &cell);
 	return cell;
 }
 
-struct cell tables_cell_both(struct tables_build *build, const struct cell sides[DIFF_SIDE_COUNT],
-			     const char *arrow)
-{
-	struct cell cell = cell_of_sides(sides, &build->table->arena);
-
-	cell_format_cell(&build->text, &sides[DIFF_BEFORE]);
-	buffer_append_text(&build->text, arrow);
-	cell_format_cell(&build->text, &sides[DIFF_AFTER]);
-	cell.text = tables_take_text(build);
-	return cell;
-}
-
-double tables_difference(uint64_t before, uint64_t after)
-{
-	return after >= before ? (double)(after - before) : -(double)(before - after);
-}
-
-/* Appends " (delta)" where both sides have a value, " (·)" where one of them is not the whole of it. */
-static void append_delta(struct buffer *text, const struct cell sides[DIFF_SIDE_COUNT], enum ladder ladder)
-{
-	const struct cell *before = &sides[DIFF_BEFORE], *after = &sides[DIFF_AFTER];
-
-	if (before->state == CELL_ABSENT || after->state == CELL_ABSENT)
-		return;
-	buffer_append_text(text, " (");
-	if (before->state == CELL_UNAVAILABLE || after->state == CELL_UNAVAILABLE || before->partial ||
-	    after->partial)
-		buffer_append_text(text, "·");
-	else if (before->form == CELL_FORM_REAL)
-		buffer_append_format(text, "%+.2f%%", after->value.real - before->value.real);
-	else
-		cell_format_delta(text, tables_difference(before->value.integer, after->value.integer),
-				  ladder);
-	buffer_append_char(text, ')');
-}
-
 struct cell tables_cell_sides(struct tables_build *build, const struct cell sides[DIFF_SIDE_COUNT],
-			      enum ladder ladder)
+			      enum cell_style style)
 {
 	struct cell cell;
 
 	if (!build->is_comparison)
 		return sides[DIFF_AFTER];
-	cell = tables_cell_both(build, sides, " → ");
-	if (sides[DIFF_BEFORE].state == CELL_ABSENT && sides[DIFF_AFTER].state == CELL_ABSENT)
+	cell = cell_of_sides(sides, &build->table->arena);
+	cell.style = style;
+	if (style == CELL_STYLE_SIDES_CHANGE && sides[DIFF_BEFORE].state == CELL_ABSENT &&
+	    sides[DIFF_AFTER].state == CELL_ABSENT)
 		cell.state = CELL_ABSENT;
-	buffer_append_text(&build->text, cell.text);
-	append_delta(&build->text, sides, ladder);
-	cell.text = tables_take_text(build);
-	return cell;
-}
-
-struct cell tables_cell_limit(struct tables_build *build, const struct cell sides[DIFF_SIDE_COUNT])
-{
-	const char *texts[DIFF_SIDE_COUNT];
-	struct cell cell;
-
-	if (!build->is_comparison)
-		return sides[DIFF_AFTER];
-	cell = tables_cell_both(build, sides, "");
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		cell_format_cell(&build->text, &sides[side]);
-		texts[side] = tables_take_text(build);
-	}
-	cell.text = tables_cell_texts(build, texts).text;
 	return cell;
 }
 

@@ -111,7 +111,7 @@ static bool is_of_life(const struct cgroup_record_entry *field)
 }
 
 /* A side without a record has no limit, as in ktstr. */
-static struct cell make_side(struct tables_build *build, const struct merged_cgroup *cgroup,
+static struct cell make_side(const struct tables_build *build, const struct merged_cgroup *cgroup,
 			     const struct cgroup_record_entry *field)
 {
 	struct cell cell = begin_side(cgroup, field->file, unit_of_ladder(field->ladder));
@@ -124,7 +124,7 @@ static struct cell make_side(struct tables_build *build, const struct merged_cgr
 		return cell;
 	cell.state = number.present || field->limit ? CELL_VALUE : CELL_ABSENT;
 	if (number.present)
-		tables_cell_set_integer(build, &cell, number.value, field->ladder);
+		cell_set_value(&cell, number.value);
 	else if (field->limit) {
 		cell.text = "max";
 		cell.sort = DBL_MAX;
@@ -144,8 +144,8 @@ static void set_numbers(struct tables_build *build, struct cell *cell, const str
 			continue;
 		for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
 			sides[side] = make_side(build, pair->side[side], field);
-		*cell++ = field->limit ? tables_cell_limit(build, sides)
-				       : tables_cell_sides(build, sides, field->ladder);
+		*cell++ = tables_cell_sides(build, sides,
+					    field->limit ? CELL_STYLE_SIDES_ONCE : CELL_STYLE_SIDES_CHANGE);
 	}
 }
 
@@ -172,7 +172,7 @@ static bool has_any(const struct merged_cgroup *cgroup, enum section section)
 /* cpu.max is a text. */
 static struct cell cpu_limit_cell(struct tables_build *build, const struct cgroup_pair *pair)
 {
-	struct cell sides[DIFF_SIDE_COUNT];
+	struct cell sides[DIFF_SIDE_COUNT], both;
 
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		const struct merged_cgroup *cgroup = pair->side[side];
@@ -187,7 +187,9 @@ static struct cell cpu_limit_cell(struct tables_build *build, const struct cgrou
 	if (!build->is_comparison ||
 	    (sides[DIFF_BEFORE].state != CELL_VALUE && sides[DIFF_AFTER].state != CELL_VALUE))
 		return sides[DIFF_AFTER];
-	return cell_of_text(tables_cell_limit(build, sides).text);
+	both = tables_cell_sides(build, sides, CELL_STYLE_SIDES_ONCE);
+	cell_format_cell(&build->text, &both);
+	return cell_of_text(tables_take_text(build));
 }
 
 /* A row of numbers, where a side has any of those that may be missing. */
@@ -245,13 +247,12 @@ static void add_list_row(struct cgroups *tables, const struct cgroup_pair *pair,
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		sides[side] = begin_side(pair->side[side], file, unit_of_ladder(LADDER_UNITLESS));
 		if (sides[side].state == CELL_VALUE && items[side] != NULL && !is_of_life)
-			tables_cell_set_integer(tables->build, &sides[side], items[side]->value,
-						LADDER_UNITLESS);
+			cell_set_value(&sides[side], items[side]->value);
 		else if (sides[side].state == CELL_VALUE)
 			sides[side].state = CELL_ABSENT;
 	}
 	row->cells[1] = tables_cell_text(tables->build, key, key_length);
-	row->cells[2] = tables_cell_sides(tables->build, sides, LADDER_UNITLESS);
+	row->cells[2] = tables_cell_sides(tables->build, sides, CELL_STYLE_SIDES_CHANGE);
 }
 
 /* One row for each key that differs, of one snapshot that is not zero; one with the file's name where a side

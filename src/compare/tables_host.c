@@ -68,15 +68,14 @@ static struct cell pressure_cell(struct tables_build *build, const struct tables
 					      : &pressure->resource[resource].some,
 					 index);
 		if (index == PRESSURE_TOTAL) {
-			tables_cell_set_integer(build, cell, number, LADDER_US);
+			cell_set_value(cell, number);
 			continue;
 		}
 		cell->form = CELL_FORM_REAL;
+		cell->style = CELL_STYLE_PERCENT_EXACT;
 		cell->value.real = cell->sort = (double)number / 100.0;
-		cell_format_pressure(&build->text, (uint32_t)number);
-		cell->text = tables_take_text(build);
 	}
-	return tables_cell_sides(build, sides, LADDER_US);
+	return tables_cell_sides(build, sides, CELL_STYLE_SIDES_CHANGE);
 }
 
 static void add_pressure(struct tables_build *build, const struct tables_pressure *subject,
@@ -186,10 +185,10 @@ static struct cell attribute_cell(struct tables_build *build, const struct attri
 		sides[side] = cell_of_state(present ? VALUE_READ : VALUE_ABSENT, REASON_READ,
 					    unit_of_ladder(listed->ladder));
 		if (present)
-			tables_cell_set_integer(build, &sides[side], attribute->number.value, listed->ladder);
+			cell_set_value(&sides[side], attribute->number.value);
 	}
 	if (listed->text == NULL)
-		return tables_cell_sides(build, sides, listed->ladder);
+		return tables_cell_sides(build, sides, CELL_STYLE_SIDES_CHANGE);
 	cell = tables_cell_texts(build, texts);
 	if (!build->is_comparison && strcmp(cell.text, "-") == 0)
 		cell.state = CELL_ABSENT;

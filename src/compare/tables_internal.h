@@ -52,32 +52,13 @@ const char *tables_take_text(struct tables_build *build);
 /* A cell with a copy of a text; each NUL in it becomes U+FFFD, since cells end at one. */
 struct cell tables_cell_text(struct tables_build *build, const char *text, size_t length);
 
-/* Gives a cell, which may be marked as partial, a number. */
-void tables_cell_set_integer(struct tables_build *build, struct cell *cell, uint64_t value,
-			     enum ladder ladder);
-
-/* A cell with a number whose printed form is build->text, which it takes over. */
-struct cell tables_cell_real(struct tables_build *build, double number, enum unit unit);
-
 /* The value of a side of a pair in a column. */
 struct cell tables_cell_column(struct tables_build *build, const struct diff_pair *pair, enum diff_side side,
 			       enum column column);
 
-/* The change of a whole number: a double may hold the difference of two numbers that it does not hold. */
-double tables_difference(uint64_t before, uint64_t after);
-
-/* Both sides with an arrow between; their numbers stay as they are. */
-struct cell tables_cell_both(struct tables_build *build, const struct cell sides[DIFF_SIDE_COUNT],
-			     const char *arrow);
-
-/* Tables that are not about groups (cgroup records, pressure, sched_ext) have one cell of a number: of one
- * snapshot that of its side, else "a → b (delta)", absent where neither side has anything. */
+/* A cell with both sides of a comparison, in a style for such cells; of one snapshot that of its side. */
 struct cell tables_cell_sides(struct tables_build *build, const struct cell sides[DIFF_SIDE_COUNT],
-			      enum ladder ladder);
-
-/* The same for a limit: without the delta, and one value where both sides read alike. A side with a text has
- * no limit. */
-struct cell tables_cell_limit(struct tables_build *build, const struct cell sides[DIFF_SIDE_COUNT]);
+			      enum cell_style style);
 
 /* The texts of both sides, or one where they are equal. */
 struct cell tables_cell_texts(struct tables_build *build, const char *const texts[DIFF_SIDE_COUNT]);
@@ -94,7 +75,6 @@ struct tables_row {
 	enum column column;           /* COLUMN_COUNT for none */
 	struct diff_value value;
 	struct cell sides[DIFF_SIDE_COUNT]; /* with texts in the table's arena */
-	enum ladder ladder;
 };
 
 /* Begins a table with the columns of groups that are asked for, the group's under this header. */

@@ -51,8 +51,7 @@ void tables_renames(struct tables_build *build)
 							  rename->only_count[side]);
 		}
 		row->cells[4] = cell_of_integer(rename->overlap, UNIT_NONE);
-		buffer_append_format(&build->text, "%.1f%%", rename->ratio * 100.0);
-		row->cells[5] = tables_cell_real(build, rename->ratio * 100.0, UNIT_PERCENT);
+		row->cells[5] = cell_in_style(rename->ratio * 100.0, UNIT_PERCENT, CELL_STYLE_PERCENT);
 		row->cells[6] = cell_of_integer(rename->cascaded, UNIT_NONE);
 	}
 	tables_finish(build);
@@ -131,8 +130,7 @@ static struct cell run_time_cell(struct tables_build *build, size_t thread, enum
 	struct cell cell = cell_of_state(state, reason, UNIT_NS);
 
 	if (state == VALUE_READ)
-		tables_cell_set_integer(build, &cell, snapshot_value(snapshot, thread, METRIC_RUN_TIME_NS),
-					LADDER_NS);
+		cell_set_value(&cell, snapshot_value(snapshot, thread, METRIC_RUN_TIME_NS));
 	return cell;
 }
 

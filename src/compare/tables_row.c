@@ -15,7 +15,7 @@
 /* --- cells --- */
 
 /* A cell in the state of the change, still without its number. */
-static struct cell cell_of_change(const struct diff_value *value, enum unit unit)
+static struct cell begin_change(const struct diff_value *value, enum unit unit)
 {
 	return cell_of_state(value->state, value->reason, unit);
 }
@@ -39,7 +39,7 @@ static struct cell group_cell(struct tables_build *build, const struct tables_ro
 static struct cell threads_cell(struct tables_build *build, const struct tables_row *content)
 {
 	const struct diff_pair *pair = content->pair;
-	struct cell sides[DIFF_SIDE_COUNT], cell;
+	struct cell sides[DIFF_SIDE_COUNT];
 
 	if (pair == NULL)
 		return no_cell(content);
@@ -49,10 +49,7 @@ static struct cell threads_cell(struct tables_build *build, const struct tables_
 		sides[side] = pair->group[side] != UINT32_MAX
 				      ? cell_of_integer(pair->threads[side], UNIT_NONE)
 				      : cell_of_state(VALUE_ABSENT, REASON_READ, UNIT_NONE);
-	cell = tables_cell_both(build, sides, "→");
-	if (diff_pair_is_joined(pair) && pair->threads[DIFF_BEFORE] == pair->threads[DIFF_AFTER])
-		cell.text = arena_format(&build->table->arena, "%u", pair->threads[DIFF_AFTER]);
-	return cell;
+	return tables_cell_sides(build, sides, CELL_STYLE_SIDES_CLOSE);
 }
 
 static struct cell metric_cell(struct tables_build *build, const struct tables_row *content)
@@ -68,45 +65,44 @@ static struct cell side_cell(struct tables_build *build, const struct tables_row
 
 static struct cell arrow_cell(struct tables_build *build, const struct tables_row *content)
 {
-	return tables_cell_both(build, content->sides, " → ");
+	return tables_cell_sides(build, content->sides, CELL_STYLE_DIGITS);
 }
 
 static struct cell delta_cell(struct tables_build *build, const struct tables_row *content)
 {
 	const struct diff_value *value = &content->value;
-	struct cell cell = cell_of_change(value, content->sides[DIFF_BEFORE].unit);
+	struct cell cell = begin_change(value, content->sides[DIFF_BEFORE].unit);
 
+	(void)build;
 	if (cell.state != CELL_VALUE)
 		return cell;
 	if (value->is_category)
 		return cell_of_text(value->differs ? "differs" : "same");
-	if (column_is_derived(content->column))
-		cell_format_derived_delta(&build->text, value->delta, content->ladder,
-					  column_is_ratio(content->column));
-	else
-		cell_format_delta(&build->text, value->delta, content->ladder);
-	return tables_cell_real(build, value->delta, cell.unit);
+	return cell_in_style(value->delta, cell.unit,
+			     column_is_derived(content->column) ? CELL_STYLE_DERIVED_CHANGE
+								: CELL_STYLE_CHANGE);
 }
 
-static void append_percent(struct tables_build *build, const struct diff_value *value)
+/* The change relative to what it changes, of a value that has it. */
+static struct cell fraction_cell(const struct tables_build *build, const struct diff_value *value)
 {
+	struct cell cell = cell_in_style(value->fraction * 100.0, UNIT_PERCENT, CELL_STYLE_PERCENT_CHANGE);
+
 	if (build->diff->options.dialect->has_minus_zero && value->fraction == 0 &&
 	    value->side[DIFF_BEFORE].number < 0)
-		buffer_append_text(&build->text, "-0.0%");
-	else
-		cell_format_percent(&build->text, value->fraction);
+		cell.text = "-0.0%";
+	return cell;
 }
 
 static struct cell percent_cell(struct tables_build *build, const struct tables_row *content)
 {
-	struct cell cell = cell_of_change(&content->value, UNIT_PERCENT);
+	struct cell cell = begin_change(&content->value, UNIT_PERCENT);
 
-	if (cell.state == CELL_VALUE && !content->value.has_fraction)
+	if (cell.state == CELL_VALUE && content->value.has_fraction)
+		return fraction_cell(build, &content->value);
+	if (cell.state == CELL_VALUE)
 		cell.state = CELL_ABSENT;
-	if (cell.state != CELL_VALUE)
-		return cell;
-	append_percent(build, &content->value);
-	return tables_cell_real(build, content->value.fraction * 100.0, UNIT_PERCENT);
+	return cell;
 }
 
 /* "[cfs-only] [SCHEDSTATS]": the scheduler class, then the kernel options. */
@@ -135,8 +131,7 @@ static struct cell uptime_cell(struct tables_build *build, const struct tables_r
 	if (content->pair == NULL || !diff_pair_is_joined(content->pair) ||
 	    content->pair->threads[DIFF_AFTER] == 0)
 		return (struct cell){.state = build->is_comparison ? CELL_EMPTY : CELL_ABSENT};
-	buffer_append_format(&build->text, "%.0f%%", content->pair->uptime);
-	return tables_cell_real(build, content->pair->uptime, UNIT_PERCENT);
+	return cell_in_style(content->pair->uptime, UNIT_PERCENT, CELL_STYLE_PERCENT_WHOLE);
 }
 
 /* The threads of a pair that are the same, came and went; NULL where rates are compared, and without a match.
@@ -172,12 +167,10 @@ static struct cell per_second_cell(struct tables_build *build, const struct tabl
 
 	if (!is_counted || seconds == 0 || content->value.state == VALUE_ABSENT)
 		return no_cell(content);
-	cell = cell_of_change(&content->value, unit_per_second(content->sides[DIFF_BEFORE].unit));
+	cell = begin_change(&content->value, unit_per_second(content->sides[DIFF_BEFORE].unit));
 	if (cell.state != CELL_VALUE)
 		return cell;
-	cell_format_delta(&build->text, content->value.delta / seconds, content->ladder);
-	buffer_append_text(&build->text, "/s");
-	return tables_cell_real(build, content->value.delta / seconds, cell.unit);
+	return cell_in_style(content->value.delta / seconds, cell.unit, CELL_STYLE_CHANGE_PER_SECOND);
 }
 
 /* The threads whose numbers are in a side's sum. */
@@ -209,12 +202,11 @@ static struct cell per_thread_cell(struct tables_build *build, const struct tabl
 			sides[side] = cell_of_state(VALUE_ABSENT, REASON_READ, sides[side].unit);
 			continue;
 		}
-		cell_format_derived(&build->text, sum / threads, content->ladder, false);
 		sides[side].form = CELL_FORM_REAL;
+		sides[side].style = CELL_STYLE_DERIVED;
 		sides[side].value.real = sides[side].sort = sum / threads;
-		sides[side].text = tables_take_text(build);
 	}
-	return tables_cell_both(build, sides, " → ");
+	return tables_cell_sides(build, sides, CELL_STYLE_DIGITS);
 }
 
 /* The evidence of the parts of both windows for a row. */
@@ -228,14 +220,12 @@ static struct cell evidence_cell(struct tables_build *build, const struct tables
 	evidence = diff_evidence_of(build->diff, content->pair, content->column, &content->value);
 	if (build->column == TABLES_COLUMN_VERDICT && content->value.state == VALUE_UNAVAILABLE &&
 	    !evidence.is_real)
-		return cell_of_change(&content->value, UNIT_NONE);
+		return begin_change(&content->value, UNIT_NONE);
 	if (build->column == TABLES_COLUMN_VERDICT)
 		return cell_of_text(!evidence.is_real ? "no" : evidence.is_tested ? "real" : "not tested");
 	if (build->column == TABLES_COLUMN_CHANCE) {
-		if (!evidence.is_tested)
-			return cell;
-		buffer_append_format(&build->text, "%.2g", evidence.adjusted);
-		return tables_cell_real(build, evidence.adjusted, UNIT_NONE);
+		return evidence.is_tested ? cell_in_style(evidence.adjusted, UNIT_NONE, CELL_STYLE_CHANCE)
+					  : cell;
 	}
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		const double spread = evidence.spread[side];
@@ -243,17 +233,16 @@ static struct cell evidence_cell(struct tables_build *build, const struct tables
 		sides[side] = cell_of_state(VALUE_ABSENT, REASON_READ, UNIT_NONE);
 		if (isnan(spread) || content->sides[side].state == CELL_ABSENT)
 			continue;
-		cell_format_derived(&build->text, spread, content->ladder, false);
-		sides[side] = tables_cell_real(build, spread, content->sides[side].unit);
+		sides[side] = cell_in_style(spread, content->sides[side].unit, CELL_STYLE_DERIVED);
 	}
-	return tables_cell_both(build, sides, " → ");
+	return tables_cell_sides(build, sides, CELL_STYLE_DIGITS);
 }
 
 /* "b→c (+x.x%)" of the metric by which the groups are sorted. */
 static struct cell sort_cell(struct tables_build *build, const struct tables_row *content)
 {
 	const enum metric metric = build->request->sort.items[0].metric;
-	struct cell sides[DIFF_SIDE_COUNT], cell;
+	struct cell sides[DIFF_SIDE_COUNT], cell, percent;
 	struct diff_value value;
 
 	if (content->pair == NULL)
@@ -262,12 +251,16 @@ static struct cell sort_cell(struct tables_build *build, const struct tables_row
 		sides[side] = tables_cell_column(build, content->pair, (enum diff_side)side,
 						 column_of_stored(metric));
 	value = diff_metric(build->diff, content->pair, metric);
-	cell = tables_cell_both(build, sides, "→");
-	if (!value.has_fraction)
-		return cell;
-	buffer_append_format(&build->text, "%s (", cell.text);
-	append_percent(build, &value);
-	buffer_append_char(&build->text, ')');
+	cell = tables_cell_sides(build, sides, CELL_STYLE_DIGITS);
+	cell_format_cell(&build->text, &sides[DIFF_BEFORE]);
+	buffer_append_text(&build->text, "→");
+	cell_format_cell(&build->text, &sides[DIFF_AFTER]);
+	if (value.has_fraction) {
+		percent = fraction_cell(build, &value);
+		buffer_append_text(&build->text, " (");
+		cell_format_cell(&build->text, &percent);
+		buffer_append_char(&build->text, ')');
+	}
 	cell.text = tables_take_text(build);
 	return cell;
 }
@@ -490,7 +483,6 @@ struct tables_row tables_row_of_column(struct tables_build *build, const struct 
 		.name = column_name(column),
 		.column = column,
 		.value = diff_column(build->diff, pair, column),
-		.ladder = column_report_ladder(column),
 	};
 
 	for (size_t side = build->first_side; side < DIFF_SIDE_COUNT; side++)

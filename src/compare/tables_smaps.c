@@ -219,8 +219,8 @@ static int compare_processes(const void *a, const void *b, void *context)
 /* --- rows --- */
 
 /* Sets the cell of one side, and the value that the change is made of. `line` is NULL if none was read. */
-static void set_side(struct smaps_table *smaps, const struct process *process, const struct line *line,
-		     enum diff_side side, struct tables_row *content)
+static void set_side(const struct process *process, const struct line *line, enum diff_side side,
+		     struct tables_row *content)
 {
 	const struct process_side *sums = &process->side[side];
 	const bool incomplete = sums->unavailable != 0, is_read = line != NULL && line->has[side];
@@ -238,7 +238,7 @@ static void set_side(struct smaps_table *smaps, const struct process *process, c
 	cell->partial = is_read && incomplete;
 	cell->reason = sums->reason;
 	if (is_read)
-		tables_cell_set_integer(smaps->build, cell, line->bytes[side], LADDER_BYTES);
+		cell_set_value(cell, line->bytes[side]);
 }
 
 static void add_row(struct smaps_table *smaps, const struct process *process, const struct buffer *label,
@@ -251,7 +251,6 @@ static void add_row(struct smaps_table *smaps, const struct process *process, co
 		.is_own = name_is_own(string_pool_text(&smaps->names, process->name),
 				      string_pool_length(&smaps->names, process->name) - 1),
 		.column = COLUMN_COUNT,
-		.ladder = LADDER_BYTES,
 	};
 	struct diff_value *value = &content.value;
 
@@ -259,11 +258,11 @@ static void add_row(struct smaps_table *smaps, const struct process *process, co
 		return;
 	content.name = unicode_duplicate_without_nul(&build->table->arena, key, key_length);
 	for (size_t side = build->first_side; side < DIFF_SIDE_COUNT; side++)
-		set_side(smaps, process, line, (enum diff_side)side, &content);
+		set_side(process, line, (enum diff_side)side, &content);
 	diff_value_conclude(value, false);
 	/* changes of metrics are those of doubles, as in ktstr; this one is exact */
 	if (value->has_delta)
-		value->delta = tables_difference(line->bytes[DIFF_BEFORE], line->bytes[DIFF_AFTER]);
+		value->delta = number_difference(line->bytes[DIFF_BEFORE], line->bytes[DIFF_AFTER]);
 	if (value->has_fraction)
 		value->fraction = value->delta / value->side[DIFF_BEFORE].number;
 	tables_row_fill(build, build->table->row_count - 1, &content);

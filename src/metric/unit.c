@@ -38,3 +38,20 @@ enum unit unit_of_ladder(enum ladder ladder)
 
 	return units[ladder];
 }
+
+enum ladder unit_ladder(enum unit unit)
+{
+	static const enum ladder ladders[UNIT_TOTAL] = {
+		[UNIT_COUNT] = LADDER_UNITLESS,
+		[UNIT_COUNT_PER_S] = LADDER_UNITLESS,
+		[UNIT_NS] = LADDER_NS,
+		[UNIT_NS_PER_S] = LADDER_NS,
+		[UNIT_US] = LADDER_US,
+		[UNIT_BYTES] = LADDER_BYTES,
+		[UNIT_BYTES_PER_S] = LADDER_BYTES,
+		[UNIT_TICKS] = LADDER_TICKS,
+		[UNIT_TICKS_PER_S] = LADDER_TICKS,
+	};
+
+	return ladders[unit];
+}

@@ -31,4 +31,7 @@ enum unit unit_per_second(enum unit unit);
 /* The unit that the numbers of a ladder count. */
 enum unit unit_of_ladder(enum ladder ladder);
 
+/* The ladder of the amounts of a unit, also of so much a second; LADDER_NONE where there is none. */
+enum ladder unit_ladder(enum unit unit);
+
 #endif

@@ -50,21 +50,22 @@ static void append(struct buffer *out, const char *text)
 	append_text(out, text, strlen(text));
 }
 
-/* Appends the classes of a cell. Sets `*ret_signed` for a change with a sign, `*ret_moved` if it is not 0. */
+/* Appends the classes of a cell. Sets `*ret_compared` if it says whether something changed, `*ret_moved` if
+ * so. */
 static void append_classes(struct buffer *out, const struct table_column *column, const struct cell *cell,
-			   bool *ret_signed, bool *ret_moved)
+			   bool *ret_compared, bool *ret_moved)
 {
-	const bool has_sign = cell->state == CELL_VALUE && cell->form == CELL_FORM_REAL &&
-			      cell->text != NULL && (cell->text[0] == '+' || cell->text[0] == '-');
+	const bool has_sign = cell->state == CELL_VALUE && cell_style_is_change[cell->style];
 
 	buffer_append_text(out, column->left ? "t" : "n");
 	if (cell->state == CELL_ABSENT)
 		buffer_append_text(out, " a");
 	if (cell->state == CELL_UNAVAILABLE)
 		buffer_append_text(out, " u");
+	*ret_compared |= has_sign || cell->verdict != CELL_VERDICT_NONE;
+	*ret_moved |= cell->verdict > CELL_VERDICT_NO;
 	if (!has_sign)
 		return;
-	*ret_signed = true;
 	if (cell->value.real == 0)
 		return;
 	*ret_moved = true;
@@ -95,7 +96,7 @@ static void append_sort_value(struct buffer *out, const struct cell *cell)
 }
 
 static void append_cell(struct report *report, const struct table_column *column, const struct cell *cell,
-			bool *ret_signed, bool *ret_moved)
+			bool *ret_compared, bool *ret_moved)
 {
 	const char *reason = report_reason_words(cell);
 	struct buffer *out = report->out;
@@ -103,7 +104,7 @@ static void append_cell(struct report *report, const struct table_column *column
 
 	report_note_reason(report, cell);
 	buffer_append_text(out, "<td class=\"");
-	append_classes(out, column, cell, ret_signed, ret_moved);
+	append_classes(out, column, cell, ret_compared, ret_moved);
 	buffer_append_char(out, '"');
 	append_sort_value(out, cell);
 	if (reason != NULL) {
@@ -112,25 +113,25 @@ static void append_cell(struct report *report, const struct table_column *column
 		buffer_append_char(out, '"');
 	}
 	buffer_append_char(out, '>');
-	cell_format_cell(&printed, cell);
+	report_append_shown(report, column, cell, &printed);
 	append_text(out, printed.data, printed.length);
 	buffer_append_text(out, "</td>");
 	buffer_release(&printed);
 }
 
-/* A row; one whose changes are all zero has a class of its own, so that it can be hidden. */
+/* A row; one in which nothing changed has a class of its own, so that it can be hidden. */
 static void draw_row(struct report *report, const struct table *table, const struct table_row *row)
 {
 	struct buffer cells = {0};
 	struct buffer *out = report->out;
-	bool has_sign = false;
+	bool is_compared = false;
 	bool moved = false;
 
 	report->out = &cells;
 	for (size_t i = 0; i < table->column_count; i++)
-		append_cell(report, &table->columns[i], &row->cells[i], &has_sign, &moved);
+		append_cell(report, &table->columns[i], &row->cells[i], &is_compared, &moved);
 	report->out = out;
-	buffer_append_text(out, has_sign && !moved ? "<tr class=\"z\">" : "<tr>");
+	buffer_append_text(out, is_compared && !moved ? "<tr class=\"z\">" : "<tr>");
 	buffer_append(out, cells.data, cells.length);
 	buffer_append_text(out, "</tr>\n");
 	buffer_release(&cells);

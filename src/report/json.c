@@ -105,20 +105,6 @@ static void begin(struct report *report, const struct report_subject *subject)
 	buffer_append_text(out, ",\"tables\":[");
 }
 
-static void append_sides(struct buffer *out, const struct cell *cell)
-{
-	static const char *const names[] = {"{\"before\":", ",\"after\":"};
-
-	for (size_t side = 0; side < 2; side++) {
-		buffer_append_text(out, names[side]);
-		if (cell->sides[side].state == CELL_VALUE && cell->sides[side].form == CELL_FORM_TEXT)
-			json_append_text(out, cell->sides[side].text);
-		else if (!report_append_side(out, cell, side))
-			buffer_append_text(out, "null");
-	}
-	buffer_append_char(out, '}');
-}
-
 static void append_shares(struct buffer *out, const struct cell *cell)
 {
 	for (size_t i = 0; i < VALUE_SHARES; i++)
@@ -135,6 +121,17 @@ static void append_range(const struct report *report, const struct cell *cell)
 			     cell->value.range.low, cell->value.range.high);
 }
 
+static void append_value(const struct report *report, const struct cell *cell);
+
+static void append_sides(const struct report *report, const struct cell *cell)
+{
+	buffer_append_text(report->out, "{\"before\":");
+	append_value(report, &cell->sides[0]);
+	buffer_append_text(report->out, ",\"after\":");
+	append_value(report, &cell->sides[1]);
+	buffer_append_char(report->out, '}');
+}
+
 /* A bare value: a number where the cell holds one, else a text, null without a value. */
 static void append_value(const struct report *report, const struct cell *cell)
 {
@@ -147,7 +144,7 @@ static void append_value(const struct report *report, const struct cell *cell)
 	else if (cell->form == CELL_FORM_BAR)
 		append_shares(out, cell);
 	else if (cell->sides != NULL)
-		append_sides(out, cell);
+		append_sides(report, cell);
 	else if (cell->several)
 		buffer_append_u64(out, cell->value.integer);
 	else if (!report_append_number(report, cell))

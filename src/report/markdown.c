@@ -8,7 +8,6 @@
 
 #include "base/unicode.h"
 #include "report_format.h"
-#include "table/cell_format.h"
 
 /* Whether the text stays as it is outside a code span. */
 static bool is_plain(const char *text, size_t length)
@@ -147,7 +146,7 @@ static void append_cell(struct report *report, const struct table_column *column
 {
 	report_note_reason(report, cell);
 	buffer_clear(scratch);
-	cell_format_cell(scratch, cell);
+	report_append_shown(report, column, cell, scratch);
 	append_text(report->out, scratch->data, scratch->length, column->left && cell->state == CELL_VALUE,
 		    true);
 }

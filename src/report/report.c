@@ -27,7 +27,7 @@ static bool mixes_sides(const struct table *table, size_t column, bool *real)
 		const struct cell *cell = &table->rows[i].cells[column];
 
 		both |= cell->sides != NULL;
-		one |= cell->state == CELL_VALUE && (cell->text == NULL || strstr(cell->text, "→") == NULL);
+		one |= cell->state == CELL_VALUE && cell->sides == NULL;
 		*real |= cell->sides != NULL && cell->verdict == CELL_VERDICT_REAL;
 	}
 	return both && one;

@@ -57,10 +57,14 @@ bool report_format_is_for_people(enum report_format format)
 	       format == REPORT_FORMAT_HTML;
 }
 
+static const struct dialect *dialect_of(const struct report *report)
+{
+	return report->dialect != NULL ? report->dialect : &dialect_ctop;
+}
+
 const char *report_word(const struct report *report, const char *name)
 {
-	return dialect_word(report->dialect != NULL ? report->dialect : &dialect_ctop, name,
-			    report_format_is_for_people(report->format));
+	return dialect_word(dialect_of(report), name, report_format_is_for_people(report->format));
 }
 
 const char *report_state_name(const struct cell *cell)
@@ -194,8 +198,14 @@ void report_append_title(const struct report *report, const struct table_column 
 void report_append_shown(const struct report *report, const struct table_column *column,
 			 const struct cell *cell, struct buffer *buffer)
 {
+	/* a report's columns are as wide as their cells; text.c makes it ASCII where that is asked for */
+	static const struct screen_marks marks = {
+		.unavailable = "·", .resolving = "…", .at_least = "≥", .arrow = " → ", .real = "≠"};
+
 	if (report->round != NULL)
 		screen_format_cell_in(buffer, column, cell, marks_of(report));
+	else if (report_format_is_for_people(report->format) && dialect_of(report)->has_own_words)
+		screen_format_cell_in(buffer, column, cell, &marks);
 	else
 		cell_format_cell(buffer, cell);
 }
@@ -233,7 +243,7 @@ bool report_append_side(struct buffer *buffer, const struct cell *cell, size_t s
 	if (shown == NULL || cell->state != CELL_VALUE || shown->state != CELL_VALUE)
 		return false;
 	if (!cell_format_number(buffer, shown))
-		buffer_append_text(buffer, shown->text);
+		cell_format_cell(buffer, shown);
 	return true;
 }
 

@@ -206,12 +206,10 @@ static void draw_cell(const struct report *report, const struct table_column *co
 		report_append_side(report->out, cell, DIFF_BEFORE);
 		append_separator(report);
 		report_append_side(report->out, cell, DIFF_AFTER);
-	} else if (!is_raw(report)) {
+	} else if (!is_raw(report) || (cell->state == CELL_VALUE && !report_append_number(report, cell))) {
 		buffer_clear(scratch);
 		report_append_shown(report, column, cell, scratch);
-		append_field(report, scratch->data, scratch->length, false);
-	} else if (cell->state == CELL_VALUE && !report_append_number(report, cell) && cell->text != NULL) {
-		append_field(report, cell->text, strlen(cell->text), cell->form == CELL_FORM_TEXT);
+		append_field(report, scratch->data, scratch->length, cell->form == CELL_FORM_TEXT);
 	}
 }
 

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/order.h"
+
 struct ladder_step {
 	double threshold; /* in base units */
 	const char *unit;
@@ -41,7 +43,7 @@ static bool is_base(enum ladder ladder, const struct ladder_step *step)
 	return step == ladders[ladder].steps;
 }
 
-void cell_format_value(struct buffer *buffer, uint64_t value, enum ladder ladder)
+static void append_value(struct buffer *buffer, uint64_t value, enum ladder ladder)
 {
 	const struct ladder_step *step = find_step(ladder, (double)value);
 
@@ -53,37 +55,78 @@ void cell_format_value(struct buffer *buffer, uint64_t value, enum ladder ladder
 	}
 }
 
-void cell_format_delta(struct buffer *buffer, double delta, enum ladder ladder)
+static void append_derived(struct buffer *buffer, double value, enum unit unit)
 {
-	const struct ladder_step *step = find_step(ladder, fabs(delta));
-
-	/* + 0.0 turns a negative zero into zero */
-	if (is_base(ladder, step) && delta == trunc(delta))
-		buffer_append_format(buffer, "%+.0f%s", delta + 0.0, step->unit);
-	else
-		buffer_append_format(buffer, "%+.3f%s", delta / step->threshold, step->unit);
-}
-
-void cell_format_derived(struct buffer *buffer, double value, enum ladder ladder, bool is_ratio)
-{
+	const enum ladder ladder = unit_ladder(unit);
 	const struct ladder_step *step = find_step(ladder, fabs(value));
 
-	if (is_ratio)
+	/* + 0.0 turns a negative zero into zero */
+	if (unit == UNIT_RATIO)
 		buffer_append_format(buffer, "%.3f", value + 0.0);
 	else
 		buffer_append_format(buffer, "%.*f%s", is_base(ladder, step) ? 2 : 3,
 				     value / step->threshold + 0.0, step->unit);
 }
 
-void cell_format_derived_delta(struct buffer *buffer, double delta, enum ladder ladder, bool is_ratio)
+/* A negative number that is whole has no decimals, like one that is not negative. */
+static void append_real_value(struct buffer *buffer, double number, enum unit unit)
 {
-	buffer_append_text(buffer, delta >= 0 ? "+" : "");
-	cell_format_derived(buffer, delta, ladder, is_ratio);
+	const double exact = 9007199254740992.0; /* whole numbers up to here are exact in a double */
+
+	if (number < 0 && number >= -exact && number == trunc(number)) {
+		buffer_append_char(buffer, '-');
+		append_value(buffer, (uint64_t)-number, unit_ladder(unit));
+	} else {
+		append_derived(buffer, number, unit);
+	}
 }
 
-void cell_format_percent(struct buffer *buffer, double fraction)
+static void append_change(struct buffer *buffer, double change, enum unit unit)
 {
-	buffer_append_format(buffer, "%+.1f%%", fraction * 100.0 + 0.0);
+	const enum ladder ladder = unit_ladder(unit);
+	const struct ladder_step *step = find_step(ladder, fabs(change));
+
+	if (is_base(ladder, step) && change == trunc(change))
+		buffer_append_format(buffer, "%+.0f%s", change + 0.0, step->unit);
+	else
+		buffer_append_format(buffer, "%+.3f%s", change / step->threshold, step->unit);
+}
+
+static void append_real(struct buffer *buffer, const struct cell *cell)
+{
+	static const char *const formats[CELL_STYLE_COUNT] = {
+		[CELL_STYLE_PERCENT] = "%.1f%%",
+		[CELL_STYLE_PERCENT_WHOLE] = "%.0f%%",
+		[CELL_STYLE_PERCENT_EXACT] = "%.2f%%",
+		[CELL_STYLE_PERCENT_CHANGE] = "%+.1f%%",
+		[CELL_STYLE_PERCENT_EXACT_CHANGE] = "%+.2f%%",
+		[CELL_STYLE_CHANCE] = "%.2g",
+	};
+	const double number = cell->value.real;
+
+	switch (cell->style) {
+	case CELL_STYLE_VALUE:
+		append_real_value(buffer, number, cell->unit);
+		break;
+	case CELL_STYLE_DERIVED_CHANGE:
+		buffer_append_text(buffer, number >= 0 ? "+" : "");
+		append_derived(buffer, number, cell->unit);
+		break;
+	case CELL_STYLE_DERIVED:
+		append_derived(buffer, number, cell->unit);
+		break;
+	case CELL_STYLE_CHANGE:
+	case CELL_STYLE_CHANGE_PER_SECOND:
+		append_change(buffer, number, cell->unit);
+		buffer_append_text(buffer, cell->style == CELL_STYLE_CHANGE_PER_SECOND ? "/s" : "");
+		break;
+	default:
+		if (formats[cell->style] != NULL)
+			buffer_append_format(buffer, formats[cell->style], number + 0.0);
+		else
+			cell_format_number(buffer, cell);
+		break;
+	}
 }
 
 void cell_format_range(struct buffer *buffer, int64_t low, int64_t high)
@@ -118,19 +161,14 @@ void cell_format_affinity(struct buffer *buffer, const struct string_pool *sets,
 	buffer_append_char(buffer, ')');
 }
 
-void cell_format_pressure(struct buffer *buffer, uint32_t hundredths)
-{
-	buffer_append_format(buffer, "%" PRIu32 ".%02" PRIu32 "%%", hundredths / 100, hundredths % 100);
-}
-
 void cell_format_cpu_limit(struct buffer *buffer, struct optional_u64 quota_us, uint64_t period_us)
 {
 	if (quota_us.present)
-		cell_format_value(buffer, quota_us.value, LADDER_US);
+		append_value(buffer, quota_us.value, LADDER_US);
 	else
 		buffer_append_text(buffer, "max");
 	buffer_append_char(buffer, '/');
-	cell_format_value(buffer, period_us, LADDER_US);
+	append_value(buffer, period_us, LADDER_US);
 }
 
 bool cell_format_has_partial_mark(const struct cell *cell)
@@ -140,7 +178,7 @@ bool cell_format_has_partial_mark(const struct cell *cell)
 }
 
 /* The fewest digits that read back as the same number. */
-static void append_real(struct buffer *buffer, double value)
+static void append_digits(struct buffer *buffer, double value)
 {
 	char text[40];
 
@@ -155,10 +193,57 @@ bool cell_format_number(struct buffer *buffer, const struct cell *cell)
 	if (cell->form == CELL_FORM_INTEGER)
 		buffer_append_u64(buffer, cell->value.integer);
 	else if (cell->form == CELL_FORM_REAL && isfinite(cell->value.real))
-		append_real(buffer, cell->value.real);
+		append_digits(buffer, cell->value.real);
 	else
 		return false;
 	return true;
+}
+
+void cell_format_once(struct buffer *buffer, size_t start, size_t middle, size_t after)
+{
+	if (order_bytes(buffer->data + start, middle - start, buffer->data + after, buffer->length - after) !=
+	    0)
+		return;
+	buffer->length = middle;
+	buffer->data[middle] = '\0';
+}
+
+static void append_sides(struct buffer *buffer, const struct cell *cell)
+{
+	const bool is_close = cell->style == CELL_STYLE_SIDES_CLOSE;
+	const size_t start = buffer->length;
+	size_t middle, after;
+	struct cell change;
+
+	cell_format_cell(buffer, &cell->sides[0]);
+	middle = buffer->length;
+	buffer_append_text(buffer, is_close ? "→" : " → ");
+	after = buffer->length;
+	cell_format_cell(buffer, &cell->sides[1]);
+	if (is_close || cell->style == CELL_STYLE_SIDES_ONCE)
+		cell_format_once(buffer, start, middle, after);
+	change = cell_of_change(cell);
+	if (change.state == CELL_EMPTY)
+		return;
+	buffer_append_text(buffer, " (");
+	cell_format_cell(buffer, &change);
+	buffer_append_char(buffer, ')');
+}
+
+static void append_cell_value(struct buffer *buffer, const struct cell *cell)
+{
+	if (cell->text != NULL)
+		buffer_append_text(buffer, cell->text);
+	else if (cell->sides != NULL)
+		append_sides(buffer, cell);
+	else if (cell->form == CELL_FORM_REAL)
+		append_real(buffer, cell);
+	else if (cell->form == CELL_FORM_RANGE)
+		cell_format_range(buffer, cell->value.range.low, cell->value.range.high);
+	else if (cell->form == CELL_FORM_INTEGER && cell->style != CELL_STYLE_DIGITS)
+		append_value(buffer, cell->value.integer, unit_ladder(cell->unit));
+	else
+		cell_format_number(buffer, cell);
 }
 
 void cell_format_cell(struct buffer *buffer, const struct cell *cell)
@@ -174,10 +259,7 @@ void cell_format_cell(struct buffer *buffer, const struct cell *cell)
 		break;
 	case CELL_VALUE:
 		buffer_append_text(buffer, cell_format_has_partial_mark(cell) ? "≥" : "");
-		if (cell->text != NULL)
-			buffer_append_text(buffer, cell->text);
-		else
-			cell_format_number(buffer, cell);
+		append_cell_value(buffer, cell);
 		break;
 	}
 }

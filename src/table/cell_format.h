@@ -11,22 +11,10 @@
 #include "table.h"
 
 /*
- * ktstr's formats, for reports: a ladder step chosen before rounding, three decimals above the base
- * step, the unit glued to the number ("1.235ms", "8.697K", "1023B"). All of them append UTF-8 to `buffer`;
- * rounding is that of printf(3).
+ * ktstr's formats, for reports that programs read: a ladder step chosen before rounding, three decimals above
+ * the base step, the unit glued to the number ("1.235ms", "8.697K", "1023B"). All of them append UTF-8 to
+ * `buffer`; rounding is that of printf(3).
  */
-
-void cell_format_value(struct buffer *buffer, uint64_t value, enum ladder ladder);
-
-/* A difference, always signed: whole at the base step unless it has a fraction ("+50ns", "+50.500ns"). */
-void cell_format_delta(struct buffer *buffer, double delta, enum ladder ladder);
-
-/* A derived value: two decimals at the base step, three above; a ratio has three decimals and no unit. */
-void cell_format_derived(struct buffer *buffer, double value, enum ladder ladder, bool is_ratio);
-void cell_format_derived_delta(struct buffer *buffer, double delta, enum ladder ladder, bool is_ratio);
-
-/* A change relative to what it changes, 0.125 as "+12.5%". */
-void cell_format_percent(struct buffer *buffer, double fraction);
 
 /* "5" when both are equal, else "-5..5". */
 void cell_format_range(struct buffer *buffer, int64_t low, int64_t high);
@@ -38,9 +26,6 @@ void cell_format_mode(struct buffer *buffer, const char *text, size_t length, ui
 void cell_format_affinity(struct buffer *buffer, const struct string_pool *sets, uint32_t fewest,
 			  uint32_t most, bool uniform, uint32_t set);
 
-/* A pressure average in hundredths of a percent, 1859 as "18.59%". */
-void cell_format_pressure(struct buffer *buffer, uint32_t hundredths);
-
 /* cpu.max: "50.000ms/100.000ms", "max/100.000ms". */
 void cell_format_cpu_limit(struct buffer *buffer, struct optional_u64 quota_us, uint64_t period_us);
 
@@ -50,8 +35,13 @@ bool cell_format_has_partial_mark(const struct cell *cell);
 /* The number of a cell with all its digits; false (nothing appended) for cells that hold a text. */
 bool cell_format_number(struct buffer *buffer, const struct cell *cell);
 
-/* Appends a cell as reports print it: its text, else its number, with a mark when partial; "-" when absent,
- * a centred dot when unavailable. */
+/*
+ * Appends a cell: its text, else both of its sides or its number in its style, with a mark when partial; "-"
+ * when absent, a centred dot when unavailable.
+ */
 void cell_format_cell(struct buffer *buffer, const struct cell *cell);
+
+/* Takes away what follows `middle` if the text from `start` to there is also that from `after` on. */
+void cell_format_once(struct buffer *buffer, size_t start, size_t middle, size_t after);
 
 #endif

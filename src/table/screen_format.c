@@ -67,12 +67,21 @@ static struct unit_format format_of(enum unit unit)
 static void append_cell_number(struct buffer *buffer, const struct cell *cell,
 			       const struct screen_marks *marks)
 {
+	static const char *const endings[CELL_STYLE_COUNT] = {
+		[CELL_STYLE_CHANGE_PER_SECOND] = "/s", [CELL_STYLE_PERCENT] = "%",
+		[CELL_STYLE_PERCENT_WHOLE] = "%",      [CELL_STYLE_PERCENT_EXACT] = "%",
+		[CELL_STYLE_PERCENT_CHANGE] = "%",     [CELL_STYLE_PERCENT_EXACT_CHANGE] = "%",
+	};
 	const struct unit_format format = format_of(cell->unit);
-	const bool is_whole = cell->form == CELL_FORM_INTEGER;
 	const double number = cell_number(cell) * format.scale;
+	const bool is_change = cell_style_is_change[cell->style];
+	const bool is_whole = cell->form == CELL_FORM_INTEGER || cell->style == CELL_STYLE_PERCENT_WHOLE ||
+			      ((is_change || cell->style == CELL_STYLE_VALUE) && cell->unit != UNIT_PERCENT &&
+			       cell->value.real == trunc(cell->value.real));
 
 	if (cell->partial)
 		buffer_append_text(buffer, marks->at_least);
+	buffer_append_text(buffer, is_change && number > 0 ? "+" : "");
 	/* both marks leave five cells: no room for a fraction, but a bound stays one */
 	if (cell->partial && cell->rose)
 		humanize_compact_truncated(buffer, number, format.unit);
@@ -80,6 +89,8 @@ static void append_cell_number(struct buffer *buffer, const struct cell *cell,
 		humanize_compact(buffer, number, format.unit, is_whole);
 	if (cell->rose)
 		buffer_append_char(buffer, '+');
+	if (endings[cell->style] != NULL)
+		buffer_append_text(buffer, endings[cell->style]);
 }
 
 static void append_value(struct buffer *buffer, const struct cell *cell, const struct screen_marks *marks)
@@ -93,7 +104,10 @@ static void append_value(struct buffer *buffer, const struct cell *cell, const s
 		return;
 	case CELL_FORM_INTEGER:
 	case CELL_FORM_REAL:
-		append_cell_number(buffer, cell, marks);
+		if (cell->style == CELL_STYLE_CHANCE)
+			cell_format_cell(buffer, cell);
+		else
+			append_cell_number(buffer, cell, marks);
 		return;
 	case CELL_FORM_RANGE:
 		cell_format_range(buffer, cell->value.range.low, cell->value.range.high);
@@ -106,11 +120,25 @@ static void append_value(struct buffer *buffer, const struct cell *cell, const s
 
 static void append_sides(struct buffer *buffer, const struct cell *cell, const struct screen_marks *marks)
 {
+	size_t start, middle, after;
+	struct cell change;
+
 	if (cell->verdict == CELL_VERDICT_REAL)
 		buffer_append_text(buffer, marks->real);
+	start = buffer->length;
 	screen_format_cell(buffer, &cell->sides[0], marks);
+	middle = buffer->length;
 	buffer_append_text(buffer, marks->arrow);
+	after = buffer->length;
 	screen_format_cell(buffer, &cell->sides[1], marks);
+	if (cell->style == CELL_STYLE_SIDES_ONCE || cell->style == CELL_STYLE_SIDES_CLOSE)
+		cell_format_once(buffer, start, middle, after);
+	change = cell_of_change(cell);
+	if (change.state == CELL_EMPTY)
+		return;
+	buffer_append_text(buffer, " (");
+	screen_format_cell(buffer, &change, marks);
+	buffer_append_char(buffer, ')');
 }
 
 void screen_format_cell(struct buffer *buffer, const struct cell *cell, const struct screen_marks *marks)

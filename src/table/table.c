@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 
 const char *const table_bar_names[VALUE_SHARES] = {"run", "runq", "io", "mem", "irq", "sleep"};
 
@@ -64,6 +65,14 @@ struct table_row *table_add_named_row(struct table *table, const char *key, cons
 	return row;
 }
 
+const bool cell_style_is_change[CELL_STYLE_COUNT] = {
+	[CELL_STYLE_CHANGE] = true,
+	[CELL_STYLE_DERIVED_CHANGE] = true,
+	[CELL_STYLE_CHANGE_PER_SECOND] = true,
+	[CELL_STYLE_PERCENT_CHANGE] = true,
+	[CELL_STYLE_PERCENT_EXACT_CHANGE] = true,
+};
+
 struct cell cell_of_text(const char *text)
 {
 	return (struct cell){.state = CELL_VALUE, .form = CELL_FORM_TEXT, .text = text, .sort = NAN};
@@ -87,6 +96,22 @@ struct cell cell_of_real(double number, enum unit unit)
 			     .sort = number};
 }
 
+struct cell cell_in_style(double number, enum unit unit, enum cell_style style)
+{
+	struct cell cell = cell_of_real(number, unit);
+
+	cell.style = style;
+	return cell;
+}
+
+void cell_set_value(struct cell *cell, uint64_t number)
+{
+	cell->form = CELL_FORM_INTEGER;
+	cell->style = CELL_STYLE_VALUE;
+	cell->value.integer = number;
+	cell->sort = (double)number;
+}
+
 struct cell cell_of_state(enum value_state state, reason_id reason, enum unit unit)
 {
 	static const enum cell_state states[] = {
@@ -99,6 +124,25 @@ struct cell cell_of_state(enum value_state state, reason_id reason, enum unit un
 			     .unit = unit,
 			     .reason = state == VALUE_UNAVAILABLE ? reason : REASON_READ,
 			     .sort = NAN};
+}
+
+struct cell cell_of_change(const struct cell *cell)
+{
+	const struct cell *before, *after;
+
+	if (cell->style != CELL_STYLE_SIDES_CHANGE)
+		return (struct cell){.state = CELL_EMPTY};
+	before = &cell->sides[0];
+	after = &cell->sides[1];
+	if (before->state == CELL_ABSENT || after->state == CELL_ABSENT)
+		return (struct cell){.state = CELL_EMPTY};
+	if (before->state != CELL_VALUE || after->state != CELL_VALUE || before->partial || after->partial)
+		return cell_of_state(VALUE_UNAVAILABLE, cell->reason, cell->unit);
+	if (before->form == CELL_FORM_REAL)
+		return cell_in_style(after->value.real - before->value.real, cell->unit,
+				     CELL_STYLE_PERCENT_EXACT_CHANGE);
+	return cell_in_style(number_difference(before->value.integer, after->value.integer), cell->unit,
+			     CELL_STYLE_CHANGE);
 }
 
 double cell_number(const struct cell *cell)

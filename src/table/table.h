@@ -41,10 +41,35 @@ enum cell_verdict {
 	CELL_VERDICT_COUNT,
 };
 
+/* How a number is written. The screen needs no more of it than signs and percent signs. */
+enum cell_style {
+	CELL_STYLE_DIGITS,  /* all digits */
+	CELL_STYLE_VALUE,   /* in the ladder of its unit */
+	CELL_STYLE_DERIVED, /* the same with decimals in the first unit */
+	CELL_STYLE_CHANGE,  /* with a sign, and without decimals in the first unit where it is whole */
+	CELL_STYLE_DERIVED_CHANGE,
+	CELL_STYLE_CHANGE_PER_SECOND,
+	CELL_STYLE_PERCENT,
+	CELL_STYLE_PERCENT_WHOLE,
+	CELL_STYLE_PERCENT_EXACT, /* with two decimals */
+	CELL_STYLE_PERCENT_CHANGE,
+	CELL_STYLE_PERCENT_EXACT_CHANGE,
+	CELL_STYLE_CHANCE, /* a probability */
+	/* of cells with both sides; CELL_STYLE_DIGITS: an arrow between them */
+	CELL_STYLE_SIDES_ONCE,   /* one of them where both read alike */
+	CELL_STYLE_SIDES_CLOSE,  /* the same without blanks around the arrow */
+	CELL_STYLE_SIDES_CHANGE, /* and the change behind them */
+	CELL_STYLE_COUNT,
+};
+
+/* Whether numbers of a style are changes, which have a sign. */
+extern const bool cell_style_is_change[CELL_STYLE_COUNT];
+
 struct cell {
 	enum cell_state state;
 	enum cell_form form;
 	enum unit unit;
+	enum cell_style style;
 	bool partial;   /* some members are unavailable: `≥` */
 	bool rose;      /* a peak that rose inside the span: `+` */
 	bool unanimous; /* of a category or set: all members agree */
@@ -180,12 +205,24 @@ struct table_row *table_add_named_row(struct table *table, const char *key, cons
 /* A cell that shows a text of the caller's, which outlives the table. */
 struct cell cell_of_text(const char *text);
 
-/* Cells that show a number. */
+/* Cells that show a number, in CELL_STYLE_DIGITS. */
 struct cell cell_of_integer(uint64_t number, enum unit unit);
 struct cell cell_of_real(double number, enum unit unit);
 
+/* A cell that shows a number in a style. */
+struct cell cell_in_style(double number, enum unit unit, enum cell_style style);
+
+/* Gives a cell in some state a whole number, in CELL_STYLE_VALUE. */
+void cell_set_value(struct cell *cell, uint64_t number);
+
 /* A cell in the state of a value, still without a number; `reason` counts where it is unavailable. */
 struct cell cell_of_state(enum value_state state, reason_id reason, enum unit unit);
+
+/*
+ * A cell that shows the change between the sides of a cell in CELL_STYLE_SIDES_CHANGE: unavailable where a
+ * side is not whole. CELL_EMPTY where a side is absent, and for other cells.
+ */
+struct cell cell_of_change(const struct cell *cell);
 
 /* The number of a cell, NAN where it has none. */
 double cell_number(const struct cell *cell);

@@ -244,60 +244,42 @@ void value_set_looked_up(const struct lookup_entry *entry, struct arena *arena, 
 
 void value_append_word(const struct column_values *values, const struct value *value, struct buffer *text)
 {
-	if (value->form != VALUE_FORM_WORD)
-		value_append(values, value, text);
-	else if (values->member != NULL)
+	struct arena arena = {0};
+	struct cell cell;
+
+	if (value->form != VALUE_FORM_WORD) {
+		value_report_cell(values, value, &arena, &cell);
+		cell.partial = false;
+		cell_format_cell(text, &cell);
+		arena_release(&arena);
+	} else if (values->member != NULL)
 		task_field_append(values->member, value->word.value, text);
 	else
 		snapshot_append_category(values->now, column_metric(values->column), value->word.value, text);
 }
 
-/* A negative number that is whole has no decimals, like one that is not negative. */
-static void append_real(struct buffer *text, double number, enum ladder ladder)
+/* Makes the text of words and CPU sets; other forms are numbers. */
+static void set_report_text(const struct column_values *values, const struct value *value,
+			    struct arena *arena, struct cell *cell)
 {
-	const double exact = 9007199254740992.0; /* whole numbers up to here are exact in a double */
+	struct buffer word = {0}, text = {0};
 
-	if (number < 0 && number >= -exact && number == trunc(number)) {
-		buffer_append_char(text, '-');
-		cell_format_value(text, (uint64_t)-number, ladder);
-	} else {
-		cell_format_derived(text, number, ladder, false);
-	}
-}
-
-void value_append(const struct column_values *values, const struct value *value, struct buffer *text)
-{
-	const enum column column = values->column;
-	struct buffer word = {0};
-
-	switch (value->form) {
-	case VALUE_FORM_REAL:
-		if (column_is_derived(column))
-			cell_format_derived(text, value->real, column_report_ladder(column),
-					    column_is_ratio(column));
-		else
-			append_real(text, value->real, column_report_ladder(column));
-		break;
-	case VALUE_FORM_RANGE:
-		cell_format_range(text, value->range.low, value->range.high);
-		break;
-	case VALUE_FORM_WORD:
+	if (value->form == VALUE_FORM_WORD) {
 		value_append_word(values, value, &word);
-		cell_format_mode(text, word.data, word.length, value->word.threads, value->word.of);
-		buffer_release(&word);
-		break;
-	case VALUE_FORM_CPUS:
-		cell_format_affinity(text, &values->now->cpu_sets, value->cpus.fewest, value->cpus.most,
+		cell_format_mode(&text, word.data, word.length, value->word.threads, value->word.of);
+	} else if (value->form == VALUE_FORM_CPUS) {
+		cell_format_affinity(&text, &values->now->cpu_sets, value->cpus.fewest, value->cpus.most,
 				     !value->differs, value->cpus.set);
-		break;
-	default:
-		cell_format_value(text, value->whole, column_report_ladder(column));
-		break;
+	} else {
+		return;
 	}
+	cell->text = unicode_duplicate_without_nul(arena, text.data, text.length);
+	buffer_release(&word);
+	buffer_release(&text);
 }
 
-void value_report_cell(const struct column_values *values, const struct value *value, struct buffer *text,
-		       struct arena *arena, struct cell *ret_cell)
+void value_report_cell(const struct column_values *values, const struct value *value, struct arena *arena,
+		       struct cell *ret_cell)
 {
 	enum unit unit = column_values_are_words(values) ? UNIT_NONE : column_report_unit(values->column);
 
@@ -306,14 +288,12 @@ void value_report_cell(const struct column_values *values, const struct value *v
 	*ret_cell = cell_of_state(value->state, value->reason, unit);
 	if (value->state != VALUE_READ)
 		return;
+	ret_cell->style = column_is_derived(values->column) ? CELL_STYLE_DERIVED : CELL_STYLE_VALUE;
 	ret_cell->partial = value->partial && !is_mean(values);
 	ret_cell->reason = ret_cell->partial ? value->reason : REASON_READ;
 	value_number(value, &ret_cell->sort);
 	set_number(value, ret_cell);
-	buffer_clear(text);
-	value_append(values, value, text);
-	ret_cell->text = unicode_duplicate_without_nul(arena, text->data, text->length);
-	buffer_clear(text);
+	set_report_text(values, value, arena, ret_cell);
 }
 
 /* --- columns --- */

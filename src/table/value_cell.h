@@ -17,12 +17,9 @@ void value_cell(const struct column_values *values, const struct value *value, s
 void column_cell(const struct shown *shown, const struct column_values *values, size_t row,
 		 struct arena *arena, struct cell *ret_cell);
 
-/*
- * Makes a cell of a report, of a metric or derived metric reduced as stored. Its text is in `arena`; `text`
- * is scratch.
- */
-void value_report_cell(const struct column_values *values, const struct value *value, struct buffer *text,
-		       struct arena *arena, struct cell *ret_cell);
+/* Makes a cell of a report, of a metric or derived metric reduced as stored; texts are in `arena`. */
+void value_report_cell(const struct column_values *values, const struct value *value, struct arena *arena,
+		       struct cell *ret_cell);
 
 /*
  * Makes a cell show what is known of an entry: the first line of its text, in `arena`; or that it is being
@@ -30,10 +27,7 @@ void value_report_cell(const struct column_values *values, const struct value *v
  */
 void value_set_looked_up(const struct lookup_entry *entry, struct arena *arena, struct cell *cell);
 
-/* Appends what a report prints of a value that is there, without a mark for partial ones. */
-void value_append(const struct column_values *values, const struct value *value, struct buffer *text);
-
-/* The same without counts: the word alone. */
+/* Appends what a report prints of a value that is there, of a word without its counts. */
 void value_append_word(const struct column_values *values, const struct value *value, struct buffer *text);
 
 /* A category's value as words of the screen: SCHED_OTHER is OTHER, a state its letter. */

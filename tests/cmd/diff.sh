@@ -86,7 +86,7 @@ expect "and with --all what did not change" "^$(awk '/ more did not change/ { ro
 print "a metric of a group" "^/app.slice/web-{N}.service | jtarget | worker-{N}  *8→12  *run_time_ns " "$before" "$after" --metrics run_time_ns
 print "first file empty" "^redis-server io_thd_{N}  /app.slice/cache.service  *- → 3  *- → 98.4s " "$empty" "$after"
 print "second file empty" "^redis-server io_thd_{N}  /app.slice/cache.service  *3 → -  *98.4s → - " "$after" "$empty"
-print "and each metric" "^/app.slice/cache.service | redis-server | io_thd_{N}  *3→-  *run_time_ns  *98.404s → -  *-  *-" "$after" "$empty" --long
+print "and each metric" "^/app.slice/cache.service | redis-server | io_thd_{N}  *3 → -  *run_time_ns  *98.4s → -  *-  *-" "$after" "$empty" --long
 result "all are in one table" "$("$ctop" diff "$before" "$after" 2>&1 | grep '^## ' | grep -v '^## groups$')"
 print "but for ktstr, which lists others" "^# only-candidate$" "$before" "$after" --ktstr --format tsv
 print "both files empty" "^before " "$empty" "$empty"

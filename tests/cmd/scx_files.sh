@@ -43,13 +43,13 @@ run 'in html' 0 out 'scx.weight' show "$before" --format html
 run 'the cells of ktstr' 0 out . show "$before" --ktstr
 lacks 'have no contexts' 'scx'
 
-run 'a counter of both sides' 0 out '^web  *3  *3  *0  *0  *scx.sum_runtime  *6.000ms → 18.000ms  *+12.000ms  *+200.0%' \
+run 'a counter of both sides' 0 out '^web  *3  *3  *0  *0  *scx.sum_runtime  *6.0ms → 18.0ms  *+12.0ms  *+200.0%' \
     diff "$before" "$after" -g process --long
-run 'in each second' 0 out "scx.sum_runtime.*+1.200ms/s" diff "$before" "$after" -g process --per second
-run 'thread by thread' 0 out '^web  *3  *3  *0  *0  *scx.sum_runtime  *6.000ms → 18.000ms' \
+run 'in each second' 0 out "scx.sum_runtime.*+1.2ms/s" diff "$before" "$after" -g process --per second
+run 'thread by thread' 0 out '^web  *3  *3  *0  *0  *scx.sum_runtime  *6.0ms → 18.0ms' \
     diff "$before" "$after" -g process --match thread --long
 run 'events of both sides' 0 out '^SCX_EV_SELECT_CPU_FALLBACK  *100 → 300 (+200)$' diff "$before" "$after" --long
-run 'a rule' 3 err '^ctop: rule broken: scx.sum_runtime(web) > 10ms: web changed by +12.000ms (+200.0%)$' \
+run 'a rule' 3 err '^ctop: rule broken: scx.sum_runtime(web) > 10ms: web changed by +12.0ms (+200.0%)$' \
     diff "$before" "$after" -g process --fail-if 'scx.sum_runtime(web) > 10ms'
 run 'another scheduler' 0 out '^warning: other sched_ext scheduler, made_1.2 in before and other_0.1 in after: ' \
     diff "$before" "$directory/other.ctprof.zst"

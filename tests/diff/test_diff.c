@@ -127,7 +127,8 @@ static void test_categories_compare_by_winner(void **state)
 {
 	struct value after_value;
 	struct diff_value value;
-	struct buffer text = {0};
+	struct arena arena = {0};
+	struct cell cell;
 
 	(void)state;
 	/* another order of the strings: ids of one side say nothing about the other */
@@ -148,14 +149,14 @@ static void test_categories_compare_by_winner(void **state)
 	assert_false(value.differs);
 	assert_false(value.has_delta);
 	diff_side(diff, &diff->pairs[0], DIFF_AFTER, column_of_metric(METRIC_POLICY), &after_value);
-	value_append(reduction_column(diff->reductions[DIFF_AFTER], column_of_metric(METRIC_POLICY)),
-		     &after_value, &text);
-	assert_string_equal(text.data, "SCHED_OTHER (7/10)");
+	value_report_cell(reduction_column(diff->reductions[DIFF_AFTER], column_of_metric(METRIC_POLICY)),
+			  &after_value, &arena, &cell);
+	assert_string_equal(cell.text, "SCHED_OTHER (7/10)");
 	for (size_t i = 0; i < 4; i++)
 		diff_fixture_set_text(after, i, METRIC_POLICY, "SCHED_BATCH");
 	diff_fixture_compare(AXIS_PROCESS);
 	assert_true(diff_metric(diff, &diff->pairs[0], METRIC_POLICY).differs);
-	buffer_release(&text);
+	arena_release(&arena);
 }
 
 /* --- what is known of the values --- */

@@ -82,23 +82,23 @@ static void test_changes(void **state)
 {
 	(void)state;
 	assert_string_equal(judge(AXIS_THREAD, "run_time_ns(worker-{N}) > 10ms"),
-			    "!worker-{N} changed by +12.000ms (+400.0%)\n");
+			    "!worker-{N} changed by +12.0ms (+400.0%)\n");
 	assert_string_equal(judge(AXIS_THREAD, "run_time_ns(worker-{N}) > 12ms"),
-			    "worker-{N} changed by +12.000ms (+400.0%)\n");
+			    "worker-{N} changed by +12.0ms (+400.0%)\n");
 	assert_string_equal(judge(AXIS_THREAD, "run_time_ns(worker-{N}) >= 12ms"),
-			    "!worker-{N} changed by +12.000ms (+400.0%)\n");
+			    "!worker-{N} changed by +12.0ms (+400.0%)\n");
 	assert_string_equal(judge(AXIS_THREAD, "run_time_ns(worker-{N}) > 400%"),
-			    "worker-{N} changed by +12.000ms (+400.0%)\n");
+			    "worker-{N} changed by +12.0ms (+400.0%)\n");
 	assert_string_equal(judge(AXIS_THREAD, "run_time_ns(worker-{N}) > 399.9%"),
-			    "!worker-{N} changed by +12.000ms (+400.0%)\n");
+			    "!worker-{N} changed by +12.0ms (+400.0%)\n");
 	assert_string_equal(judge(AXIS_THREAD, "after:run_time_ns(worker-{N}) > 14ms"),
-			    "!worker-{N} has 15.000ms\n");
+			    "!worker-{N} has 15.0ms\n");
 	assert_string_equal(judge(AXIS_THREAD, "after:cpu_efficiency(worker-{N}) < 0.9"),
-			    "worker-{N} has 1.000\n");
+			    "worker-{N} has 1.00\n");
 	/* any growth from nothing is above every percentage, nothing to nothing is 0 % */
 	assert_string_equal(judge(AXIS_THREAD, "run_time_ns(timer) > 1000%"), "!timer changed by +300ns\n");
 	assert_string_equal(judge(AXIS_THREAD, "run_time_ns(timer) < -10%"), "timer changed by +300ns\n");
-	assert_string_equal(judge(AXIS_THREAD, "read_bytes(timer) >= 0%"), "!timer changed by +0B\n");
+	assert_string_equal(judge(AXIS_THREAD, "read_bytes(timer) >= 0%"), "!timer changed by 0\n");
 }
 
 static void test_groups(void **state)
@@ -106,26 +106,26 @@ static void test_groups(void **state)
 	(void)state;
 	/* the worst first; those without a number are told of where the rule is kept */
 	assert_string_equal(judge(AXIS_THREAD_EXACT, "run_time_ns(worker-*) > 1ms"),
-			    "!worker-1 changed by +10.000ms (+1000.0%)\n"
-			    "!worker-2 changed by +2.000ms (+100.0%)\n");
+			    "!worker-1 changed by +10.0ms (+1000%)\n"
+			    "!worker-2 changed by +2.0ms (+100.0%)\n");
 	assert_string_equal(
 		judge(AXIS_THREAD, "run_time_ns(*) > 1s"),
-		"worker-{N} changed by +12.000ms (+400.0%), the nearest of 3 groups; 2 more match "
+		"worker-{N} changed by +12.0ms (+400.0%), the nearest of 3 groups; 2 more match "
 		"without a number\n");
 	assert_string_equal(judge(AXIS_CGROUP, "run_time_ns(/p*) > 1ms"),
-			    "!/pod changed by +12.000ms (+400.0%)\n");
+			    "!/pod changed by +12.0ms (+400.0%)\n");
 	/* of all names together: the first kind of group that it matches, then the whole of a name */
 	assert_string_equal(judge(AXIS_ALL, "run_time_ns(ap*) > 1ms"),
-			    "!app changed by +12.000ms (+400.0%)\n");
+			    "!app changed by +12.0ms (+400.0%)\n");
 	assert_string_equal(judge(AXIS_ALL, "run_time_ns(worker-*) > 1ms"),
-			    "!worker-{N} changed by +12.000ms (+400.0%)\n");
+			    "!worker-{N} changed by +12.0ms (+400.0%)\n");
 	assert_string_equal(judge(AXIS_ALL, "run_time_ns(/p*) > 1ms"),
-			    "!/pod changed by +12.000ms (+400.0%)\n");
+			    "!/pod changed by +12.0ms (+400.0%)\n");
 	assert_string_equal(judge(AXIS_ALL, "run_time_ns(thread:app) > 1ms"), "!no group matches\n");
 	assert_string_equal(judge(AXIS_THREAD, "run_time_ns(cgroup:/pod) > 1ms"),
-			    "!/pod changed by +12.000ms (+400.0%)\n");
+			    "!/pod changed by +12.0ms (+400.0%)\n");
 	assert_string_equal(judge(AXIS_ALL, "run_time_ns(/pod | app | w*) > 1ms"),
-			    "!/pod | app | worker-{N} changed by +12.000ms (+400.0%)\n");
+			    "!/pod | app | worker-{N} changed by +12.0ms (+400.0%)\n");
 	assert_string_equal(judge(AXIS_ALL, "run_time_ns(ap) > 1ms"), "!no group matches\n");
 }
 
@@ -192,13 +192,13 @@ static void test_latency(void **state)
 	release_sides(state);
 	first = open_with_waits(2000000, 100);
 	second = open_with_waits(8000000, 50);
-	expect_outcome("run_queue_max_ns(pool) > 5ms", "!pool changed by +6.000ms (+300.0%)");
-	expect_outcome("run_queue_max_ns(pool) > 300%", "pool changed by +6.000ms (+300.0%)");
-	expect_outcome("after:run_queue_max_ns(*) >= 8ms", "!pool has 8.000ms");
-	expect_outcome("run_queue_waits_per_s(pool) < 0", "!pool changed by -50.00 (-50.0%)");
+	expect_outcome("run_queue_max_ns(pool) > 5ms", "!pool changed by +6.0ms (+300.0%)");
+	expect_outcome("run_queue_max_ns(pool) > 300%", "pool changed by +6.0ms (+300.0%)");
+	expect_outcome("after:run_queue_max_ns(*) >= 8ms", "!pool has 8.0ms");
+	expect_outcome("run_queue_waits_per_s(pool) < 0", "!pool changed by -50 (-50.0%)");
 	/* no wait, no percentile; but no wait is a number of waits */
 	expect_outcome("after:run_queue_p99_ns(quiet) > 0", "!1 group matches and has no value in after");
-	expect_outcome("after:run_queue_waits_per_s(quiet) > 0", "quiet has 0.00");
+	expect_outcome("after:run_queue_waits_per_s(quiet) > 0", "quiet has 0");
 	/* waits that may be of any group: of none is it sure that a rule holds */
 	add_other(second, 3);
 	expect_outcome("run_queue_waits_per_s(pool) < 1000",
@@ -207,7 +207,7 @@ static void test_latency(void **state)
 		       "!cannot be judged, pool is unavailable in after (may be counted under (other))");
 	expect_outcome("after:run_queue_waits_per_s(quiet) > 0",
 		       "!cannot be judged, quiet is unavailable in after (may be counted under (other))");
-	expect_outcome("after:blocked_waits_per_s(quiet) > 0", "quiet has 0.00");
+	expect_outcome("after:blocked_waits_per_s(quiet) > 0", "quiet has 0");
 	first->latency.present = false;
 	expect_outcome("run_queue_max_ns(pool) > 5ms",
 		       "!cannot be judged, pool is unavailable in before (not in the file)");
@@ -316,10 +316,10 @@ static void test_fields(void **state)
 	window_describe_fields(second->task_fields.owner);
 	assert_int_equal(rule_parse("scx.state(pool) > 0", true, &rule, &error), -EINVAL);
 	assert_non_null(strstr(error.text, "has no number"));
-	expect_outcome("scx.sum_runtime(pool) > 5ms", "!pool changed by +6.000ms (+300.0%)");
+	expect_outcome("scx.sum_runtime(pool) > 5ms", "!pool changed by +6.0ms (+300.0%)");
 	expect_outcome("scx.sum_runtime(*) > 300%",
-		       "pool changed by +6.000ms (+300.0%); 1 more match without a number");
-	expect_outcome("after:scx.weight(pool) < 100", "pool has 305.00");
+		       "pool changed by +6.0ms (+300.0%); 1 more match without a number");
+	expect_outcome("after:scx.weight(pool) < 100", "pool has 305");
 	expect_outcome("after:scx.weight(quiet) > 0", "!1 group matches and has no value in after");
 	/* a name that no scheduler has is absent */
 	expect_outcome("scx.waight(pool) > 0",

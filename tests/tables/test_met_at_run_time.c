@@ -16,6 +16,7 @@
 #include "compare/tables.h"
 #include "store/ctprof.h"
 #include "store/recording.h"
+#include "table/cell_format.h"
 
 enum {
 	THREADS = 3,
@@ -107,10 +108,10 @@ static void append_rows(void *context, const struct table *table)
 	struct buffer *text = context;
 
 	for (size_t i = 0; i < table->row_count; i++) {
-		for (size_t j = 0; j < table->column_count; j++)
-			buffer_append_format(
-				text, "%s%s", j != 0 ? "\t" : "",
-				table->rows[i].cells[j].text != NULL ? table->rows[i].cells[j].text : "");
+		for (size_t j = 0; j < table->column_count; j++) {
+			buffer_append_text(text, j != 0 ? "\t" : "");
+			cell_format_cell(text, &table->rows[i].cells[j]);
+		}
 		buffer_append_char(text, '\n');
 	}
 }

@@ -8,39 +8,38 @@
 #include "diff/delay_fixture.h"
 #include "diff/diff_sides.h"
 #include "diff/scx_fixture.h"
+#include "table/cell_format.h"
+#include "table/screen_format.h"
 
-static const char *cell_text(const struct cell *cell, char text[static 64])
+/* Appends a cell as a report for people or for programs has it, without its own mark of a bound. */
+static void append_cell(struct buffer *out, struct cell cell, bool to_people)
 {
-	switch (cell->state) {
-	case CELL_EMPTY:
-		return "";
-	case CELL_ABSENT:
-		return "-";
-	case CELL_UNAVAILABLE:
-		return "·";
-	case CELL_VALUE:
-		break;
-	}
-	if (cell->text == NULL)
-		snprintf(text, 64, "%llu", (unsigned long long)cell->value.integer);
-	return cell->text != NULL ? cell->text : text;
+	static const struct screen_marks marks = {
+		.unavailable = "·", .at_least = "≥", .arrow = " → ", .real = "≠"};
+
+	cell.partial = false;
+	if (to_people)
+		screen_format_cell(out, &cell, &marks);
+	else
+		cell_format_cell(out, &cell);
 }
 
 /* Draws a table into a buffer: "# SECTION", for the wide table its titles, then a line for each row. */
 static void draw(void *context, const struct table *table)
 {
 	struct buffer *out = context;
-	char text[64];
+	const bool is_wide = strcmp(table->section, "groups") == 0;
 
 	if (!table->continues)
 		buffer_append_format(out, "# %s\n", table->heading != NULL ? table->heading : table->section);
-	for (size_t i = 0; strcmp(table->section, "groups") == 0 && i < table->column_count; i++)
+	for (size_t i = 0; is_wide && i < table->column_count; i++)
 		buffer_append_format(out, "%s%s", table->columns[i].name,
 				     i + 1 < table->column_count ? ", " : "\n");
 	for (size_t i = 0; i < table->row_count; i++) {
-		for (size_t j = 0; j < table->column_count; j++)
-			buffer_append_format(out, "%s%s", j != 0 ? ", " : "",
-					     cell_text(&table->rows[i].cells[j], text));
+		for (size_t j = 0; j < table->column_count; j++) {
+			buffer_append_text(out, j != 0 ? ", " : "");
+			append_cell(out, table->rows[i].cells[j], is_wide);
+		}
 		buffer_append_char(out, '\n');
 	}
 	if (table->row_total > table->row_count + table->rows_before && !table->more)
