@@ -22,7 +22,7 @@ enum {
 static void move_rows(struct ui *ui)
 {
 	if (ui->overlay == OVERLAY_CHOOSER)
-		screen_chooser_move(ui);
+		menu_move(&ui->chooser.menu, ui->action, ui->chooser.choices.matching);
 	else if (ui->overlay == OVERLAY_USERS)
 		menu_move(&ui->users.menu, ui->action, ui->users.count + 1);
 	else if (ui->overlay != OVERLAY_NONE)

@@ -311,6 +311,7 @@ static int run(struct loop *loop)
 static void release_ui(struct ui *ui)
 {
 	free(ui->users.users);
+	chooser_release(&ui->chooser);
 	screen_filter_release(ui);
 	for (size_t i = 0; i < PROMPT_TOPIC_COUNT; i++)
 		prompt_history_release(&ui->histories[i]);

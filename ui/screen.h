@@ -178,15 +178,6 @@ struct past {
 	enum unit strip_unit;
 };
 
-/* What a menu that typing narrows is of. */
-struct chooser_use {
-	struct chooser_words words;
-	void (*make)(const struct ui *ui, struct choices *choices); /* adds the choices */
-	unsigned int (*present)(const struct ui *ui); /* the id marked at first; NULL: the first */
-	/* Does what a choice stands for; returns the action that is to be done for it, or ACTION_NONE. */
-	enum action (*choose)(struct ui *ui, unsigned int id);
-};
-
 /* The menu of users, all of them first. */
 struct user_menu {
 	struct session_user *users; /* owned */
@@ -258,7 +249,7 @@ struct ui {
 	struct pager pager;
 	char *explain_title;
 	struct user_menu users;
-	const struct chooser_use *choosing; /* the last one that was open */
+	const struct chooser_use *choosing; /* the use of the chooser that was open last */
 	struct chooser chooser;
 
 	const struct prompt_use *prompting; /* NULL when no prompt is open */
@@ -517,15 +508,14 @@ bool screen_search_end(struct ui *ui);
 /* What a column of a table is, by its id; NULL of one that is in no table of columns. */
 const char *screen_chooser_description(unsigned int column);
 
-void screen_chooser_open(struct ui *ui, const struct chooser_use *use);
 void screen_chooser_open_columns(struct ui *ui); /* to sort by */
 void screen_chooser_open_axes(struct ui *ui);    /* to group by */
 void screen_chooser_open_palette(struct ui *ui); /* keys, tabs, axes and columns by words */
-void screen_chooser_move(struct ui *ui);         /* by ui->action */
 void screen_chooser_type(struct ui *ui);         /* takes ui->key */
 void screen_chooser_close(struct ui *ui);        /* Backspace takes a character back first */
 
-/* Does what the marked line stands for, as chooser_use.choose(); without one it says why. */
+/* Does what the marked line stands for; without one it says why. Returns the action that is to be done for
+ * it, or ACTION_NONE. */
 enum action screen_chooser_choose(struct ui *ui);
 
 int screen_chooser_draw(struct ui *ui, struct area area);

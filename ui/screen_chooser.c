@@ -9,60 +9,54 @@
 
 /* --- any of them --- */
 
-/* The caller releases them. */
-static void make(const struct ui *ui, struct choices *choices)
+struct chooser_use {
+	struct chooser_words words;
+	void (*make)(const struct ui *ui, struct choices *choices); /* adds the choices */
+	unsigned int (*present)(const struct ui *ui); /* the id marked at first; NULL: the first */
+	/* Does what a choice stands for; returns the action that is to be done for it, or ACTION_NONE. */
+	enum action (*choose)(struct ui *ui, unsigned int id);
+};
+
+static void make(struct ui *ui)
 {
-	*choices = (struct choices){.count = 0};
-	ui->choosing->make(ui, choices);
-	choices_narrow(choices, &ui->chooser, &ui->choosing->words);
+	choices_clear(&ui->chooser.choices);
+	ui->choosing->make(ui, &ui->chooser.choices);
+	chooser_narrow(&ui->chooser);
 }
 
-void screen_chooser_open(struct ui *ui, const struct chooser_use *use)
+static void open_chooser(struct ui *ui, const struct chooser_use *use)
 {
-	struct choices choices;
-
 	ui->overlay = OVERLAY_CHOOSER;
 	ui->choosing = use;
+	ui->chooser.words = &use->words;
 	*ui->chooser.typed = '\0';
-	make(ui, &choices);
-	chooser_open(&ui->chooser, &choices, use->present != NULL ? use->present(ui) : choices.items[0].id);
-	choices_release(&choices);
-}
-
-void screen_chooser_move(struct ui *ui)
-{
-	struct choices choices;
-
-	make(ui, &choices);
-	chooser_move(&ui->chooser, ui->action, &choices);
-	choices_release(&choices);
+	make(ui);
+	chooser_select(&ui->chooser,
+		       use->present != NULL ? use->present(ui) : ui->chooser.choices.items[0].id);
 }
 
 /* Says what is wrong with what was typed; nothing where a choice is marked. */
-static void tell_missing(struct ui *ui, const struct choices *choices)
+static void tell_missing(struct ui *ui)
 {
-	const struct chooser_words *words = &ui->choosing->words;
+	const struct chooser *chooser = &ui->chooser;
 
-	if (chooser_marked(&ui->chooser, choices) != NULL)
+	if (chooser_marked(chooser) != NULL)
 		return;
-	if (choices->matching != 0)
+	if (chooser->choices.matching != 0)
 		screen_message(ui, STYLE_MESSAGE,
 			       "no %s is called '%s': Down chooses one that is described with it",
-			       words->noun, ui->chooser.typed);
+			       chooser->words->noun, chooser->typed);
 	else
 		screen_message(ui, STYLE_MESSAGE, "no %s has '%s' in its title, name or description",
-			       words->noun, ui->chooser.typed);
+			       chooser->words->noun, chooser->typed);
 }
 
 /* After something was typed, or taken back. */
 static void narrow(struct ui *ui)
 {
-	struct choices choices;
-
-	make(ui, &choices);
-	chooser_mark(&ui->chooser, &choices, &ui->choosing->words);
-	tell_missing(ui, &choices);
-	choices_release(&choices);
+	make(ui);
+	chooser_mark(&ui->chooser);
+	tell_missing(ui);
 }
 
 void screen_chooser_type(struct ui *ui)
@@ -81,31 +75,21 @@ void screen_chooser_close(struct ui *ui)
 
 enum action screen_chooser_choose(struct ui *ui)
 {
-	enum action action = ACTION_NONE;
-	const struct choice *choice;
-	struct choices choices;
+	const struct choice *choice = chooser_marked(&ui->chooser);
 
-	make(ui, &choices);
-	choice = chooser_marked(&ui->chooser, &choices);
-	if (choice != NULL) {
-		ui->overlay = OVERLAY_NONE;
-		action = ui->choosing->choose(ui, choice->id);
-	} else {
-		tell_missing(ui, &choices);
+	if (choice == NULL) {
+		tell_missing(ui);
+		return ACTION_NONE;
 	}
-	choices_release(&choices);
-	return action;
+	ui->overlay = OVERLAY_NONE;
+	return ui->choosing->choose(ui, choice->id);
 }
 
 int screen_chooser_draw(struct ui *ui, struct area area)
 {
-	struct choices choices;
-	int row;
-
-	make(ui, &choices);
-	row = chooser_draw(&ui->chooser, &choices, &ui->choosing->words, area.y, area.height, area.width);
-	choices_release(&choices);
-	return row;
+	/* a round may have changed them */
+	make(ui);
+	return chooser_draw(&ui->chooser, area.y, area.height, area.width);
 }
 
 /* --- columns to sort by --- */
@@ -185,7 +169,7 @@ void screen_chooser_open_columns(struct ui *ui)
 		.choose = choose_column,
 	};
 
-	screen_chooser_open(ui, &use);
+	open_chooser(ui, &use);
 }
 
 /* --- axes --- */
@@ -230,7 +214,7 @@ void screen_chooser_open_axes(struct ui *ui)
 		.choose = choose_axis,
 	};
 
-	screen_chooser_open(ui, &use);
+	open_chooser(ui, &use);
 }
 
 /* --- everything --- */
@@ -375,5 +359,5 @@ void screen_chooser_open_palette(struct ui *ui)
 		.choose = do_found,
 	};
 
-	screen_chooser_open(ui, &use);
+	open_chooser(ui, &use);
 }

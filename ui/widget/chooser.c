@@ -34,11 +34,17 @@ struct choice *choices_add(struct choices *choices)
 	return choice;
 }
 
-void choices_release(struct choices *choices)
+void choices_clear(struct choices *choices)
 {
-	free(choices->items);
 	arena_release(&choices->arena);
-	*choices = (struct choices){0};
+	choices->count = choices->matching = 0;
+}
+
+void chooser_release(struct chooser *chooser)
+{
+	choices_clear(&chooser->choices);
+	free(chooser->choices.items);
+	*chooser = (struct chooser){0};
 }
 
 /* --- what matches --- */
@@ -103,24 +109,26 @@ static void take(struct choices *choices, const enum fit fit, const char *text,
 	}
 }
 
-void choices_narrow(struct choices *choices, const struct chooser *chooser, const struct chooser_words *words)
+void chooser_narrow(struct chooser *chooser)
 {
+	struct choices *choices = &chooser->choices;
+
 	choices->matching = *chooser->typed == '\0' ? choices->count : 0;
 	if (*chooser->typed == '\0')
 		return;
 	for (enum fit fit = FIT_WHOLE; fit < FIT_NONE; fit++) {
-		if (fit != FIT_DESCRIPTION || words->by_words || choices->matching == 0)
-			take(choices, fit, chooser->typed, words);
+		if (fit != FIT_DESCRIPTION || chooser->words->by_words || choices->matching == 0)
+			take(choices, fit, chooser->typed, chooser->words);
 	}
 }
 
 /* --- the mark --- */
 
-void chooser_open(struct chooser *chooser, const struct choices *choices, unsigned int id)
+void chooser_select(struct chooser *chooser, unsigned int id)
 {
-	*chooser = (struct chooser){.menu.page = chooser->menu.page};
-	for (size_t i = 0; i < choices->count; i++) {
-		if (choices->items[i].id == id)
+	chooser->menu = (struct menu){.page = chooser->menu.page};
+	for (size_t i = 0; i < chooser->choices.count; i++) {
+		if (chooser->choices.items[i].id == id)
 			chooser->menu.choice = i;
 	}
 }
@@ -145,26 +153,23 @@ bool chooser_untype(struct chooser *chooser)
 	return true;
 }
 
-void chooser_mark(struct chooser *chooser, const struct choices *choices, const struct chooser_words *words)
+void chooser_mark(struct chooser *chooser)
 {
-	const enum fit fit = choices->matching != 0 ? fit_of(&choices->items[0], chooser->typed, words)
-						    : FIT_NONE;
+	const struct choices *choices = &chooser->choices;
+	const enum fit fit = choices->matching != 0
+				     ? fit_of(&choices->items[0], chooser->typed, chooser->words)
+				     : FIT_NONE;
 
 	chooser->menu = (struct menu){
 		.page = chooser->menu.page,
-		.unmarked = fit == FIT_NONE || (fit == FIT_DESCRIPTION && !words->by_words),
+		.unmarked = fit == FIT_NONE || (fit == FIT_DESCRIPTION && !chooser->words->by_words),
 	};
 }
 
-void chooser_move(struct chooser *chooser, enum action action, const struct choices *choices)
+const struct choice *chooser_marked(const struct chooser *chooser)
 {
-	menu_move(&chooser->menu, action, choices->matching);
-}
-
-const struct choice *chooser_marked(const struct chooser *chooser, const struct choices *choices)
-{
-	return !chooser->menu.unmarked && chooser->menu.choice < choices->matching
-		       ? &choices->items[chooser->menu.choice]
+	return !chooser->menu.unmarked && chooser->menu.choice < chooser->choices.matching
+		       ? &chooser->choices.items[chooser->menu.choice]
 		       : NULL;
 }
 
@@ -199,12 +204,12 @@ static int text_rows(const struct choice *choice, int width, int text_x, struct 
 	return (int)pager_rows(pager, width - 4);
 }
 
-int chooser_draw(struct chooser *chooser, const struct choices *choices, const struct chooser_words *words,
-		 int y, int height, int width)
+int chooser_draw(struct chooser *chooser, int y, int height, int width)
 {
-	char *title = *chooser->typed != '\0' ? memory_format("%s: %s", words->title, chooser->typed)
-					      : memory_format("%s (type to narrow)", words->title);
-	const struct choice *marked = chooser_marked(chooser, choices);
+	const struct choices *choices = &chooser->choices;
+	char *title = *chooser->typed != '\0' ? memory_format("%s: %s", chooser->words->title, chooser->typed)
+					      : memory_format("%s (type to narrow)", chooser->words->title);
+	const struct choice *marked = chooser_marked(chooser);
 	struct layout layout = {choices, TITLE_CELLS};
 	struct pager pager = {0};
 	int foot = 0, most, row;

@@ -10,8 +10,8 @@
 #include "menu.h"
 
 /*
- * A menu that typing narrows. The caller makes the choices anew for each call, so that they may change while
- * the menu is open; the chooser keeps what was typed and the line that is marked.
+ * A menu that typing narrows: its choices, what was typed, and the line that is marked. The caller may make
+ * the choices anew while the menu is open.
  */
 
 enum {
@@ -32,12 +32,6 @@ struct choices {
 	struct arena arena; /* for texts of the choices */
 };
 
-/* A zeroed struct has nothing typed and marks the first line. */
-struct chooser {
-	struct menu menu;
-	char typed[CHOOSER_TYPED_MAX + 1];
-};
-
 /* What is said of a chooser, and how it finds. */
 struct chooser_words {
 	const char *title; /* of the box: "Sort by" */
@@ -50,17 +44,25 @@ struct chooser_words {
 	bool by_words;
 };
 
+/* A zeroed struct has no choices, nothing typed, and marks the first line. */
+struct chooser {
+	struct menu menu;
+	char typed[CHOOSER_TYPED_MAX + 1];
+	const struct chooser_words *words; /* not owned */
+	struct choices choices;
+};
+
 /* Adds a choice, which the caller fills. Valid until the next one. */
 struct choice *choices_add(struct choices *choices);
 
-/* Puts those that match what was typed first. To be called when all are there. */
-void choices_narrow(struct choices *choices, const struct chooser *chooser,
-		    const struct chooser_words *words);
+/* Forgets the choices and their texts. */
+void choices_clear(struct choices *choices);
 
-void choices_release(struct choices *choices);
+/* Puts the choices that match what was typed first. To be called when all are there. */
+void chooser_narrow(struct chooser *chooser);
 
-/* Opens a chooser with the choice of that id marked; the first one where none has it. */
-void chooser_open(struct chooser *chooser, const struct choices *choices, unsigned int id);
+/* Marks the choice of that id; the first one where none has it. */
+void chooser_select(struct chooser *chooser, unsigned int id);
 
 /*
  * Adds a character to what was typed, or takes one back; false where there is no room, or nothing to take
@@ -70,16 +72,14 @@ bool chooser_type(struct chooser *chooser, char character);
 bool chooser_untype(struct chooser *chooser);
 
 /* Marks the choice that fits best, after something was typed. */
-void chooser_mark(struct chooser *chooser, const struct choices *choices, const struct chooser_words *words);
+void chooser_mark(struct chooser *chooser);
 
-/* Moves the mark by one of the actions that move rows. */
-void chooser_move(struct chooser *chooser, enum action action, const struct choices *choices);
-
-/* The marked choice, NULL where none is. Owned by the choices. */
-const struct choice *chooser_marked(const struct chooser *chooser, const struct choices *choices);
+/* The marked choice, NULL where none is. Owned by the chooser. */
+const struct choice *chooser_marked(const struct chooser *chooser);
 
 /* Draws it at the bottom of an area, in cells; returns the row of the mark. */
-int chooser_draw(struct chooser *chooser, const struct choices *choices, const struct chooser_words *words,
-		 int y, int height, int width);
+int chooser_draw(struct chooser *chooser, int y, int height, int width);
+
+void chooser_release(struct chooser *chooser);
 
 #endif
