@@ -27,7 +27,7 @@ static void move_rows(struct ui *ui)
 		menu_move(&ui->users.menu, ui->action, ui->users.count + 1);
 	else if (ui->overlay != OVERLAY_NONE)
 		pager_move(&ui->pager, ui->action);
-	else if (ui->setup.open)
+	else if (ui->page == PLACE_SETUP)
 		menu_move(&ui->setup.menu, ui->action, ui->setup.count);
 	else
 		list_move(screen_rows(ui), ui->action);
@@ -44,31 +44,22 @@ static void choose(struct ui *ui)
 	}
 }
 
-/* The cursor goes to the row that a page was about, wherever that is by now. */
-static void select_again(struct ui *ui, const char *key, size_t key_length)
-{
-	if (key != NULL)
-		list_select(&ui->list, key, key_length);
-}
-
 static void close_top(struct ui *ui)
 {
-	const bool was_users = ui->overlay == OVERLAY_USERS;
+	/* they need sources that the list may not need */
+	const bool changes_needs = ui->overlay == OVERLAY_USERS ||
+				   (ui->overlay == OVERLAY_NONE && ui->page == PLACE_METRICS);
 
 	if (ui->overlay != OVERLAY_NONE) {
 		ui->overlay = OVERLAY_NONE;
-		if (was_users)
-			navigate_tell_host(ui);
-		return;
+	} else {
+		/* the cursor goes to the row that the page was about, wherever that is by now */
+		if (ui->page_row.key != NULL)
+			list_select(&ui->list, ui->page_row.key, ui->page_row.key_length);
+		screen_close_page(ui);
 	}
-	if (ui->blame.open) {
-		select_again(ui, ui->blame.key, ui->blame.key_length);
-		screen_blame_close(ui);
-		return;
-	}
-	select_again(ui, ui->metrics_key, ui->metrics_key_length);
-	screen_metrics_close(ui);
-	navigate_tell_host(ui);
+	if (changes_needs)
+		navigate_tell_host(ui);
 }
 
 /* Backspace takes back what was typed first. */
@@ -78,12 +69,6 @@ static void close_menu(struct ui *ui)
 		screen_chooser_close(ui);
 	else
 		close_top(ui);
-}
-
-static void close_graph(struct ui *ui)
-{
-	select_again(ui, ui->graph.key, ui->graph.key_length);
-	graph_close(&ui->graph);
 }
 
 /* Leaves the row that was opened last; at the top, on a live screen, the comparison or the past. */
@@ -184,7 +169,7 @@ static void open_page(struct ui *ui)
 /* What a row of the metrics stands for: an explanation, or those folded into it. */
 static void open_metric(struct ui *ui)
 {
-	const struct table_row *row = list_row(&ui->metrics_list);
+	const struct table_row *row = list_row(&ui->page_list);
 
 	if (row != NULL && row->key_length == strlen(METRICS_FOLDED) &&
 	    memcmp(row->key, METRICS_FOLDED, row->key_length) == 0)
@@ -244,7 +229,7 @@ static void toggle_latency(struct ui *ui)
 		       ui->settings.paused ? ", once the screen goes on (Space)" : "");
 	/* a page stays with its row */
 	if (ui->settings.latency && ui->comparison == NULL && ui->view.tab != TAB_LATENCY &&
-	    !ui->blame.open && !ui->metrics_open && !ui->graph.open)
+	    (ui->page == PLACE_LIST || ui->page == PLACE_SETUP))
 		navigate_to_tab(ui, TAB_LATENCY);
 	else
 		navigate_tell_host(ui);

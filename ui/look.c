@@ -41,7 +41,8 @@ static void enter(struct ui *ui)
 {
 	struct past *past = &ui->past;
 
-	graph_close(&ui->graph);
+	if (ui->page == PLACE_GRAPH)
+		screen_close_page(ui);
 	past->open = true;
 	if (ui->options->moment != NULL) /* there is no live one */
 		return;

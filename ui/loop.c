@@ -315,13 +315,11 @@ static void release_ui(struct ui *ui)
 	screen_filter_release(ui);
 	for (size_t i = 0; i < PROMPT_TOPIC_COUNT; i++)
 		prompt_history_release(&ui->histories[i]);
-	screen_metrics_close(ui);
-	screen_blame_close(ui);
+	screen_close_page(ui);
 	screen_comparison_release(ui);
 	look_release(ui);
 	view_release(&ui->view);
 	list_reset(&ui->list);
-	graph_close(&ui->graph);
 	frozen_release(&ui->frozen);
 	(void)screen_search_end(ui);
 	table_release(ui->table);
@@ -349,6 +347,7 @@ int ui_run(struct session *session, const struct ui_host *host, const struct ui_
 			.content = &content_of_session,
 			.host = host,
 			.options = options,
+			.page = PLACE_LIST,
 			.settings.interval_ns = options->interval_ns,
 			.settings.latency = options->latency};
 	struct loop loop = {.ui = &ui};

@@ -19,9 +19,9 @@ void navigate_tell_host(struct ui *ui)
 	view_needs(&ui->view, &settings->needed, &settings->cgroup_records, &settings->smaps);
 	if (ui->overlay == OVERLAY_USERS)
 		settings->needed |= column_sources(COLUMN_USER_NAME);
-	settings->task_fields = view_needs_task_fields(&ui->view) || ui->metrics_open;
+	settings->task_fields = view_needs_task_fields(&ui->view) || ui->page == PLACE_METRICS;
 	/* the page of all metrics shows every source but the expensive ones */
-	if (ui->metrics_open) {
+	if (ui->page == PLACE_METRICS) {
 		for (enum source source = 0; source < SOURCE_COUNT; source++) {
 			if ((sources[source].flags & SOURCE_EXPENSIVE) == 0)
 				settings->needed |= source_bit(source);

@@ -34,15 +34,15 @@ static int draw_body(struct ui *ui, struct area area)
 		screen_pages_draw(ui, area, area.y);
 		return area.y;
 	}
-	if (ui->setup.open)
+	if (ui->page == PLACE_SETUP)
 		return screen_setup_draw(ui, area);
-	if (ui->graph.open) {
+	if (ui->page == PLACE_GRAPH) {
 		graph_draw(&ui->graph, area.y, area.height, area.width);
 		return area.y;
 	}
-	if (ui->blame.open)
+	if (ui->page == PLACE_BLAME)
 		return screen_blame_draw(ui, area);
-	row = ui->metrics_open ? screen_metrics_draw(ui, area) : screen_list_draw(ui, area);
+	row = ui->page == PLACE_METRICS ? screen_metrics_draw(ui, area) : screen_list_draw(ui, area);
 	if (ui->overlay == OVERLAY_EXPLAIN)
 		screen_pages_draw(ui, area, row);
 	else if (ui->overlay == OVERLAY_CHOOSER)

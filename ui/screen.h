@@ -75,7 +75,7 @@ struct prompt_use {
 struct content {
 	struct table *(*make_table)(struct ui *ui);
 	void (*fill)(void *ui, size_t first, size_t count); /* cells of rows of ui->table, for a list */
-	struct table *(*make_metrics)(struct ui *ui);       /* of ui->metrics_key; NULL: it is gone */
+	struct table *(*make_metrics)(struct ui *ui);       /* of ui->page_row; NULL: it is gone */
 	void (*explain)(struct ui *ui, const struct table_row *row, size_t column, struct buffer *lines);
 	/* Ids of the columns that rows can be sorted by, besides the name; returns how many. */
 	size_t (*sort_columns)(const struct view *view, unsigned int columns[COLUMN_TOTAL]);
@@ -133,16 +133,21 @@ struct asked_courses {
 	uint64_t number;  /* of the request */
 };
 
+/* The page of all metrics of a row. */
+struct metrics_page {
+	char *name; /* owned */
+	size_t name_length;
+	struct table_row task; /* of a thread: its numbers alone, for lookups; process 0 else */
+	bool sleep_line;       /* it was known where the thread sleeps */
+	bool is_gone;          /* the row is not there any more */
+	bool is_unfolded;      /* also those that are not available, on every such page */
+};
+
 /* The page of who delays whom, or wakes whom. */
 struct blame_page {
-	bool open;
 	enum blame_relation relation;
 	enum session_pairs order;
-	char *key; /* of the row whose pairs come first, owned; NULL for none */
-	size_t key_length;
-	struct table *table; /* NULL: there are no pairs, for `missing` */
-	reason_id missing;
-	struct list list;
+	reason_id missing; /* why there are no pairs */
 };
 
 /* While the filter is typed. */
@@ -188,7 +193,6 @@ struct user_menu {
 
 /* The page of a tab's columns: the chosen ones in their order, below them all others. */
 struct setup {
-	bool open;
 	enum tab tab;
 	bool threads; /* for rows that are single threads */
 	enum column columns[COLUMN_TOTAL];
@@ -230,17 +234,12 @@ struct ui {
 	struct frozen frozen;        /* the order that is kept */
 	size_t tops[VIEW_STEPS_MAX]; /* of the lists that the view's steps were opened in: first row shown */
 
-	/* all metrics of a row */
-	bool metrics_open;
-	char *metrics_key, *metrics_name;
-	size_t metrics_key_length, metrics_name_length;
-	struct table_row metrics_task; /* of a thread: its numbers alone, for lookups; process 0 else */
-	struct table *metrics_table;   /* the last one there was */
-	bool metrics_sleep_line;       /* it was known where the thread sleeps */
-	bool metrics_gone;             /* the row is not there any more */
-	bool metrics_unfolded;         /* also those that are not available, on every such page */
-	struct list metrics_list;
-
+	/* the page in place of the list */
+	unsigned int page; /* PLACE_METRICS, PLACE_BLAME, PLACE_SETUP or PLACE_GRAPH; PLACE_LIST: none */
+	struct list_place page_row; /* the row that it is about; no key: none */
+	struct table *page_table;   /* of metrics, the last one there was; of pairs, NULL: there are none */
+	struct list page_list;      /* shows it */
+	struct metrics_page metrics;
 	struct blame_page blame;
 	struct setup setup;
 	struct graph graph; /* the page of a number over time */
@@ -300,6 +299,10 @@ unsigned int screen_place(const struct ui *ui);
 
 /* The list that has the cursor where there is no text over it: the main one, or that of a page. */
 struct list *screen_rows(struct ui *ui);
+
+/* Opens a page in place of the list, about the row under the cursor; closes it, if one is open. */
+void screen_open_page(struct ui *ui, unsigned int page);
+void screen_close_page(struct ui *ui);
 
 /* Whether there is a report of what is shown: of a file, or of a comparison. */
 bool screen_has_report(const struct ui *ui);
@@ -384,7 +387,6 @@ const char *screen_list_name_title(const struct view *view);
 /* --- screen_metrics.c: all metrics of one row --- */
 
 void screen_metrics_open(struct ui *ui);
-void screen_metrics_close(struct ui *ui);
 void screen_metrics_refresh(struct ui *ui);
 
 /* Shows the rows of which nothing is known, or folds them into one again. */
@@ -398,7 +400,6 @@ int screen_metrics_draw(struct ui *ui, struct area area);
 /* --- screen_blame.c: who delays whom, and who wakes whom --- */
 
 void screen_blame_open(struct ui *ui);
-void screen_blame_close(struct ui *ui);
 void screen_blame_choose(struct ui *ui);   /* opens the victim in the list */
 void screen_blame_relation(struct ui *ui); /* delays, or wakeups */
 void screen_blame_order(struct ui *ui);    /* sorts by the next number */
@@ -534,7 +535,6 @@ void screen_users_refresh(struct ui *ui);
 /* --- screen_setup.c: the columns of the tab --- */
 
 void screen_setup_open(struct ui *ui);
-void screen_setup_close(struct ui *ui);
 void screen_setup_change(struct ui *ui); /* by ui->action */
 void screen_setup_apply(struct ui *ui);
 void screen_setup_find(struct ui *ui);

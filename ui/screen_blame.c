@@ -2,37 +2,17 @@
 /* The page of who delays whom, and of who wakes whom: pairs of groups. */
 #include "screen.h"
 
-#include <stdlib.h>
-
 #include "base/humanize.h"
-#include "base/memory.h"
 
 void screen_blame_open(struct ui *ui)
 {
-	const struct table_row *row = list_row(&ui->list);
-
 	if (ui->comparison != NULL) {
 		screen_message(ui, STYLE_MESSAGE,
 			       "the screen compares no pairs: D leaves; see ctop diff A B --sections blame");
 		return;
 	}
-	screen_blame_close(ui);
-	ui->blame.open = true;
-	if (row != NULL) {
-		ui->blame.key = memory_duplicate_bytes(row->key, row->key_length);
-		ui->blame.key_length = row->key_length;
-	}
+	screen_open_page(ui, PLACE_BLAME);
 	screen_blame_refresh(ui);
-}
-
-void screen_blame_close(struct ui *ui)
-{
-	struct blame_page *page = &ui->blame;
-
-	list_reset(&page->list);
-	table_release(page->table);
-	free(page->key);
-	*page = (struct blame_page){.relation = page->relation, .order = page->order, .list = page->list};
 }
 
 void screen_blame_refresh(struct ui *ui)
@@ -40,16 +20,16 @@ void screen_blame_refresh(struct ui *ui)
 	struct blame_page *page = &ui->blame;
 	struct table *table;
 
-	if (!page->open)
+	if (ui->page != PLACE_BLAME)
 		return;
-	table = session_blame_table(ui->session, &ui->view, page->relation, page->order, page->key,
-				    page->key_length, &page->missing);
-	list_set_table(&page->list, table);
-	table_release(page->table);
-	page->table = table;
+	table = session_blame_table(ui->session, &ui->view, page->relation, page->order, ui->page_row.key,
+				    ui->page_row.key_length, &page->missing);
+	list_set_table(&ui->page_list, table);
+	table_release(ui->page_table);
+	ui->page_table = table;
 	/* a cursor that was not moved stays on the largest */
-	if (!page->list.moved)
-		list_show_top(&page->list);
+	if (!ui->page_list.moved)
+		list_show_top(&ui->page_list);
 }
 
 void screen_blame_relation(struct ui *ui)
@@ -59,7 +39,7 @@ void screen_blame_relation(struct ui *ui)
 	page->relation = page->relation == BLAME_DELAYED_BY ? BLAME_WOKEN_BY : BLAME_DELAYED_BY;
 	if (page->order == SESSION_PAIRS_WAITS)
 		page->order = SESSION_PAIRS_SIZE;
-	list_reset(&page->list);
+	list_reset(&ui->page_list);
 	screen_blame_refresh(ui);
 }
 
@@ -74,11 +54,11 @@ void screen_blame_order(struct ui *ui)
 
 void screen_blame_choose(struct ui *ui)
 {
-	const struct table_row *pair = list_row(&ui->blame.list);
+	const struct table_row *pair = list_row(&ui->page_list);
 	size_t row;
 
 	if (pair == NULL) {
-		screen_blame_close(ui);
+		screen_close_page(ui);
 		return;
 	}
 	row = ui->view.level == VIEW_LEVEL_GROUPS && session_blame_axis(&ui->view) == ui->view.grouping.axis
@@ -90,7 +70,7 @@ void screen_blame_choose(struct ui *ui)
 			       (int)pair->label_length, pair->label);
 		return;
 	}
-	screen_blame_close(ui);
+	screen_close_page(ui);
 	list_select_row(&ui->list, row);
 	navigate_open(ui);
 }
@@ -135,10 +115,10 @@ static void draw_title(const struct ui *ui, struct area area)
 	if (page->order != SESSION_PAIRS_SIZE)
 		buffer_append_format(&title, ", sorted by %s",
 				     page->order == SESSION_PAIRS_SHARE ? "SHARE%" : "WAITS/s");
-	if (page->table != NULL && page->table->row_total > page->table->row_count)
+	if (ui->page_table != NULL && ui->page_table->row_total > ui->page_table->row_count)
 		buffer_append_format(&title, "   the first %s of %s pairs",
-				     humanize_digits(page->table->row_count, shown),
-				     humanize_digits(page->table->row_total, total));
+				     humanize_digits(ui->page_table->row_count, shown),
+				     humanize_digits(ui->page_table->row_total, total));
 	draw_text(area.y, 0, area.width, STYLE_STRONG, title.data, title.length);
 	buffer_release(&title);
 }
@@ -152,7 +132,7 @@ int screen_blame_draw(struct ui *ui, struct area area)
 	draw_title(ui, area);
 	area.y++;
 	area.height--;
-	if (page->table == NULL || page->table->row_count == 0) {
+	if (ui->page_table == NULL || ui->page_table->row_count == 0) {
 		append_why_none(ui, &lines);
 		pager_add_lines(&pager, STYLE_NORMAL, lines.data, lines.length);
 		pager_draw(&pager, area.y, 1, area.height, area.width - 2);
@@ -160,7 +140,7 @@ int screen_blame_draw(struct ui *ui, struct area area)
 		buffer_release(&lines);
 		return area.y;
 	}
-	return list_draw(&page->list,
+	return list_draw(&ui->page_list,
 			 &(struct list_style){
 				 .y = area.y,
 				 .height = area.height,

@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ui/terminal/terminal.h"
@@ -20,20 +21,31 @@ unsigned int screen_place(const struct ui *ui)
 		return PLACE_PROMPT;
 	if (ui->overlay == OVERLAY_CHOOSER || ui->overlay == OVERLAY_USERS)
 		return PLACE_MENU;
-	if (ui->overlay != OVERLAY_NONE)
-		return PLACE_TEXT;
-	if (ui->setup.open)
-		return PLACE_SETUP;
-	if (ui->graph.open)
-		return PLACE_GRAPH;
-	if (ui->blame.open)
-		return PLACE_BLAME;
-	return ui->metrics_open ? PLACE_METRICS : PLACE_LIST;
+	return ui->overlay != OVERLAY_NONE ? PLACE_TEXT : ui->page;
 }
 
 struct list *screen_rows(struct ui *ui)
 {
-	return ui->blame.open ? &ui->blame.list : ui->metrics_open ? &ui->metrics_list : &ui->list;
+	return ui->page == PLACE_LIST ? &ui->list : &ui->page_list;
+}
+
+void screen_open_page(struct ui *ui, unsigned int page)
+{
+	screen_close_page(ui);
+	ui->page = page;
+	list_note_place(&ui->list, &ui->page_row);
+}
+
+void screen_close_page(struct ui *ui)
+{
+	ui->page = PLACE_LIST;
+	list_release_place(&ui->page_row);
+	list_reset(&ui->page_list);
+	table_release(ui->page_table);
+	ui->page_table = NULL;
+	free(ui->metrics.name);
+	ui->metrics = (struct metrics_page){.is_unfolded = ui->metrics.is_unfolded};
+	graph_close(&ui->graph);
 }
 
 void screen_message(struct ui *ui, enum style style, const char *format, ...)
@@ -137,7 +149,7 @@ static bool is_possible(const struct ui *ui, enum action action)
 	case ACTION_SORT_LOST:
 		return ui->comparison == NULL && (ui->view.sort_by_name || ui->view.sort != COLUMN_LOST);
 	case ACTION_EXPLAIN: /* of a metric Enter does it */
-		return !ui->metrics_open;
+		return ui->page != PLACE_METRICS;
 	case ACTION_GRAPH:
 		return screen_has_courses(ui);
 	case ACTION_IDLE:

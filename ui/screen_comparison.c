@@ -60,9 +60,8 @@ static void reset_view(struct view *view, bool has_rates)
 static void close_pages(struct ui *ui)
 {
 	ui->overlay = OVERLAY_NONE;
-	graph_close(&ui->graph);
-	screen_metrics_close(ui);
-	screen_blame_close(ui);
+	if (ui->page != PLACE_SETUP)
+		screen_close_page(ui);
 }
 
 /* The snapshot on the screen becomes the side after, with its window if the other side has one, too. */
@@ -235,7 +234,7 @@ void screen_comparison_toggle(struct ui *ui)
 /* Whether the user is typing or choosing something that must stay open. */
 static bool is_busy(const struct ui *ui)
 {
-	return ui->setup.open || (screen_place(ui) & (PLACE_PROMPT | PLACE_MENU)) != 0;
+	return ui->page == PLACE_SETUP || (screen_place(ui) & (PLACE_PROMPT | PLACE_MENU)) != 0;
 }
 
 void screen_comparison_take_file(struct ui *ui, struct ui_event *event)
@@ -626,7 +625,7 @@ static void fill(void *context, size_t first, size_t count)
 
 static struct table *make_metrics(struct ui *ui)
 {
-	return compare_metric_table(ui->comparison, &ui->view, ui->metrics_key, ui->metrics_key_length);
+	return compare_metric_table(ui->comparison, &ui->view, ui->page_row.key, ui->page_row.key_length);
 }
 
 static void explain(struct ui *ui, const struct table_row *row, size_t column, struct buffer *lines)

@@ -50,9 +50,8 @@ static enum unit course_unit(const struct ui *ui, const struct cell *cell, enum 
 static void take_points(struct ui *ui)
 {
 	struct course_point points[COURSE_ROUNDS];
-	const struct graph *graph = &ui->graph;
-	const size_t count = session_course(ui->session, &ui->view, graph->key, graph->key_length,
-					    graph->column, points, COURSE_ROUNDS);
+	const size_t count = session_course(ui->session, &ui->view, ui->page_row.key, ui->page_row.key_length,
+					    ui->graph.column, points, COURSE_ROUNDS);
 
 	graph_take(&ui->graph, points, count);
 }
@@ -86,6 +85,7 @@ void screen_graph_open(struct ui *ui)
 		screen_message(ui, STYLE_MESSAGE, "no number to draw: Right marks one");
 		return;
 	}
+	screen_open_page(ui, PLACE_GRAPH);
 	graph_open(&ui->graph, column, row, course_unit(ui, &row->cells[index], (enum column)column->column));
 	/* of threads it may not have been kept so far */
 	session_keep_courses(ui->session, ui->graph.column);
@@ -107,16 +107,15 @@ static bool column_is_same(const struct ui *ui)
 
 void screen_graph_refresh(struct ui *ui)
 {
-	struct graph *graph = &ui->graph;
 	size_t row;
 
-	if (!graph->open)
+	if (ui->page != PLACE_GRAPH)
 		return;
 	if (!column_is_same(ui)) {
-		graph_close(graph);
+		screen_close_page(ui);
 		return;
 	}
-	row = list_find(&ui->list, graph->key, graph->key_length);
-	graph->gone = row == SIZE_MAX || table_row_is_gone(&ui->table->rows[row]);
+	row = list_find(&ui->list, ui->page_row.key, ui->page_row.key_length);
+	ui->graph.gone = row == SIZE_MAX || table_row_is_gone(&ui->table->rows[row]);
 	take_points(ui);
 }

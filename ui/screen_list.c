@@ -45,6 +45,7 @@ static void identify(struct ui *ui)
 
 void screen_list_refresh(struct ui *ui)
 {
+	const bool graphs = ui->page == PLACE_GRAPH;
 	struct table *table;
 
 	ui->view.width = ui->all_columns ? 0 : draw_screen_width();
@@ -56,8 +57,8 @@ void screen_list_refresh(struct ui *ui)
 		screen_lookup_read_commands(ui);
 	identify(ui);
 	ui->view.mark_idle = ui->keeps_order;
-	ui->view.kept_key = ui->graph.open ? ui->graph.key : ui->list.moved ? ui->list.key : NULL;
-	ui->view.kept_key_length = ui->graph.open ? ui->graph.key_length : ui->list.key_length;
+	ui->view.kept_key = graphs ? ui->page_row.key : ui->list.moved ? ui->list.key : NULL;
+	ui->view.kept_key_length = graphs ? ui->page_row.key_length : ui->list.key_length;
 	table = ui->content->make_table(ui);
 	if (ui->keeps_order && session_now(ui->session) != NULL)
 		frozen_apply(&ui->frozen, table, ui->view.filter == NULL && ui->comparison == NULL);

@@ -16,34 +16,16 @@ void screen_metrics_open(struct ui *ui)
 
 	if (row == NULL || screen_list_refuse_gone(ui, row))
 		return;
-	screen_metrics_close(ui);
-	ui->metrics_open = true;
-	ui->metrics_key = memory_duplicate_bytes(row->key, row->key_length);
-	ui->metrics_key_length = row->key_length;
-	ui->metrics_name = row->tid != 0 ? memory_format("%.*s  tid %u of %u", (int)row->label_length,
+	screen_open_page(ui, PLACE_METRICS);
+	ui->metrics.name = row->tid != 0 ? memory_format("%.*s  tid %u of %u", (int)row->label_length,
 							 row->label, row->tid, row->tgid)
 					 : memory_duplicate_bytes(row->label, row->label_length);
-	ui->metrics_name_length = row->tid != 0 ? strlen(ui->metrics_name) : row->label_length;
-	ui->metrics_task = (struct table_row){.tid = row->tid,
+	ui->metrics.name_length = row->tid != 0 ? strlen(ui->metrics.name) : row->label_length;
+	ui->metrics.task = (struct table_row){.tid = row->tid,
 					      .process = row->tid != 0 ? row->process : 0,
 					      .process_start = row->process_start,
 					      .start_time = row->start_time};
 	screen_metrics_refresh(ui);
-}
-
-void screen_metrics_close(struct ui *ui)
-{
-	list_reset(&ui->metrics_list);
-	table_release(ui->metrics_table);
-	free(ui->metrics_key);
-	free(ui->metrics_name);
-	ui->metrics_table = NULL;
-	ui->metrics_key = NULL;
-	ui->metrics_name = NULL;
-	ui->metrics_open = false;
-	ui->metrics_gone = false;
-	ui->metrics_sleep_line = false;
-	ui->metrics_task = (struct table_row){0};
 }
 
 /* Whether nothing of a row is known, and that is not about to change. */
@@ -85,7 +67,7 @@ static void fold(struct table *table)
 
 void screen_metrics_fold(struct ui *ui)
 {
-	ui->metrics_unfolded = !ui->metrics_unfolded;
+	ui->metrics.is_unfolded = !ui->metrics.is_unfolded;
 	screen_metrics_refresh(ui);
 }
 
@@ -93,17 +75,17 @@ void screen_metrics_refresh(struct ui *ui)
 {
 	struct table *table;
 
-	if (!ui->metrics_open)
+	if (ui->page != PLACE_METRICS)
 		return;
 	table = ui->content->make_metrics(ui);
-	ui->metrics_gone = table == NULL;
+	ui->metrics.is_gone = table == NULL;
 	if (table == NULL)
 		return;
-	if (!ui->metrics_unfolded)
+	if (!ui->metrics.is_unfolded)
 		fold(table);
-	list_set_table(&ui->metrics_list, table);
-	table_release(ui->metrics_table);
-	ui->metrics_table = table;
+	list_set_table(&ui->page_list, table);
+	table_release(ui->page_table);
+	ui->page_table = table;
 }
 
 /* Draws in a line of its own where in the kernel a thread sleeps; returns the number of lines, 0 or 1. */
@@ -111,21 +93,21 @@ static int draw_sleep(struct ui *ui, struct area area)
 {
 	struct buffer line = {0};
 
-	if (!ui->metrics_gone)
-		screen_lookup_append_sleep(ui, &ui->metrics_task, &line);
+	if (!ui->metrics.is_gone)
+		screen_lookup_append_sleep(ui, &ui->metrics.task, &line);
 	if (line.length != 0)
 		draw_text(area.y, 0, area.width, STYLE_NORMAL, line.data, line.length);
 	/* the line stays while it is asked again, so that nothing moves */
-	ui->metrics_sleep_line |= line.length != 0;
+	ui->metrics.sleep_line |= line.length != 0;
 	buffer_release(&line);
-	return ui->metrics_sleep_line ? 1 : 0;
+	return ui->metrics.sleep_line ? 1 : 0;
 }
 
 /* Draws the source of the number under the cursor, or the reason why it is missing, if that was cut. */
 static void draw_source(const struct ui *ui)
 {
-	const struct table_row *row = list_row(&ui->metrics_list);
-	const struct table *table = ui->metrics_table;
+	const struct table_row *row = list_row(&ui->page_list);
+	const struct table *table = ui->page_table;
 	const struct cell *cell;
 
 	if (table == NULL || row == NULL || table->column_count == 0 || screen_bottom_lines(ui) < 2 ||
@@ -133,32 +115,31 @@ static void draw_source(const struct ui *ui)
 		return;
 	cell = &row->cells[table->column_count - 1];
 	if (cell->state == CELL_VALUE && cell->form == CELL_FORM_TEXT &&
-	    !list_shows_whole(&ui->metrics_list, table->column_count - 1, cell->text, strlen(cell->text)))
+	    !list_shows_whole(&ui->page_list, table->column_count - 1, cell->text, strlen(cell->text)))
 		draw_string(draw_screen_height() - 2, 1, draw_screen_width() - 1, STYLE_DIM, cell->text);
 }
 
 int screen_metrics_draw(struct ui *ui, struct area area)
 {
-	int used = draw_text(area.y, 0, area.width, STYLE_STRONG, ui->metrics_name, ui->metrics_name_length);
+	int used = draw_text(area.y, 0, area.width, STYLE_STRONG, ui->metrics.name, ui->metrics.name_length);
 	int lines, row;
 
-	if (ui->metrics_gone)
+	if (ui->metrics.is_gone)
 		draw_string(area.y, used + 2, area.width - used - 2, STYLE_ALARM,
 			    "gone; these are its last numbers");
-	else if (ui->metrics_table != NULL && ui->metrics_table->heading != NULL)
-		draw_string(area.y, used + 2, area.width - used - 2, STYLE_NORMAL,
-			    ui->metrics_table->heading);
+	else if (ui->page_table != NULL && ui->page_table->heading != NULL)
+		draw_string(area.y, used + 2, area.width - used - 2, STYLE_NORMAL, ui->page_table->heading);
 	area.y++;
 	area.height--;
 	lines = draw_sleep(ui, area);
-	row = list_draw(&ui->metrics_list, &(struct list_style){
-						   .y = area.y + lines,
-						   .height = area.height - lines,
-						   .width = area.width,
-						   .name_cells = METRIC_CELLS,
-						   .name_title = "METRIC",
-						   .unsorted = true,
-					   });
+	row = list_draw(&ui->page_list, &(struct list_style){
+						.y = area.y + lines,
+						.height = area.height - lines,
+						.width = area.width,
+						.name_cells = METRIC_CELLS,
+						.name_title = "METRIC",
+						.unsorted = true,
+					});
 	draw_source(ui);
 	return row;
 }

@@ -40,7 +40,7 @@ static void explain_cell(struct ui *ui)
 
 static void explain_metric(struct ui *ui)
 {
-	const struct table_row *row = list_row(&ui->metrics_list);
+	const struct table_row *row = list_row(&ui->page_list);
 	enum metric metric;
 	enum derived derived;
 
@@ -52,7 +52,7 @@ static void explain_metric(struct ui *ui)
 	if (ui->comparison == NULL && strchr(row->label, '.') != NULL) {
 		struct buffer lines = {0};
 
-		session_explain_member(ui->session, &ui->view, ui->metrics_key, ui->metrics_key_length,
+		session_explain_member(ui->session, &ui->view, ui->page_row.key, ui->page_row.key_length,
 				       ui->explain_title, &lines);
 		pager_add_lines(&ui->pager, STYLE_NORMAL, lines.data, lines.length);
 		buffer_release(&lines);
@@ -110,7 +110,7 @@ void screen_pages_open(struct ui *ui, enum overlay page)
 		screen_help_make(ui);
 	else if (page == OVERLAY_EVIDENCE)
 		make_evidence(ui);
-	else if (ui->metrics_open)
+	else if (ui->page == PLACE_METRICS)
 		explain_metric(ui);
 	else
 		explain_cell(ui);

@@ -31,7 +31,7 @@ static void fill(void *context, size_t first, size_t count)
 
 static struct table *make_metrics(struct ui *ui)
 {
-	return session_metric_table(ui->session, &ui->view, ui->metrics_key, ui->metrics_key_length);
+	return session_metric_table(ui->session, &ui->view, ui->page_row.key, ui->page_row.key_length);
 }
 
 static void explain(struct ui *ui, const struct table_row *row, size_t column, struct buffer *lines)

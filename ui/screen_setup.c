@@ -56,17 +56,12 @@ void screen_setup_open(struct ui *ui)
 				.sort = COLUMN_COUNT,
 			},
 			columns);
-	ui->setup.open = true;
+	screen_open_page(ui, PLACE_SETUP);
 	ui->setup.tab = view->tab;
 	ui->setup.threads = threads;
 	ui->setup.sort = tab_own_sort(view->tab);
 	ui->setup.menu = (struct menu){.page = ui->setup.menu.page};
 	choose(&ui->setup, columns, count);
-}
-
-void screen_setup_close(struct ui *ui)
-{
-	ui->setup.open = false;
 }
 
 /* --- changes --- */
@@ -176,7 +171,7 @@ static bool apply(struct ui *ui, enum tab tab)
 void screen_setup_apply(struct ui *ui)
 {
 	if (apply(ui, ui->setup.tab))
-		ui->setup.open = false;
+		screen_close_page(ui);
 }
 
 static bool matches(enum column column, const char *text, bool begins)
@@ -263,7 +258,7 @@ void screen_setup_write(struct ui *ui)
 	}
 	if (!apply(ui, ui->setup.tab))
 		return;
-	ui->setup.open = false;
+	screen_close_page(ui);
 	screen_message(ui, STYLE_MESSAGE, "writing %s%s", ui->options->config_path, draw_marks()->resolving);
 	ui->message_pending = true;
 	(void)ui_request(ui->host, &(struct ui_request){.kind = UI_REQUEST_WRITE_TAB,

@@ -31,7 +31,7 @@ static void test_points(void **state)
 
 	(void)state;
 	graph_open(&graph, &column, &row, UNIT_PERCENT);
-	assert_true(graph.open);
+	assert_int_equal(graph.count, 0);
 	assert_int_equal(graph.title_length, strlen("CPU% of name"));
 	for (uint64_t newest = COURSE_ROUNDS; newest < 3 * COURSE_ROUNDS; newest += newest % 3 + 1) {
 		for (size_t i = 0; i < COURSE_ROUNDS; i++)
@@ -58,7 +58,8 @@ static void test_points(void **state)
 	assert_true(graph.points[GRAPH_POINTS - 1].value == 100000 + COURSE_ROUNDS - 1);
 	assert_true(graph.points[GRAPH_POINTS - COURSE_ROUNDS].value == 100000);
 	graph_close(&graph);
-	assert_false(graph.open);
+	assert_int_equal(graph.count, 0);
+	assert_null(graph.title);
 }
 
 /* --- on the screen --- */

@@ -31,14 +31,11 @@ void graph_open(struct graph *graph, const struct table_column *column, const st
 	graph_close(graph);
 	buffer_append_format(&title, "%s of ", column_title((enum column)column->column, WINDOW_MODE_RATE));
 	buffer_append(&title, row->label, row->label_length);
-	graph->open = true;
 	graph->column = (enum column)column->column;
 	graph->unit = unit;
 	graph->column_title = memory_duplicate(column->title);
 	graph->title = memory_duplicate_bytes(title.data, title.length);
 	graph->title_length = title.length;
-	graph->key = memory_duplicate_bytes(row->key, row->key_length);
-	graph->key_length = row->key_length;
 	buffer_release(&title);
 }
 
@@ -46,9 +43,8 @@ void graph_close(struct graph *graph)
 {
 	free(graph->column_title);
 	free(graph->title);
-	free(graph->key);
-	graph->column_title = graph->title = graph->key = NULL;
-	graph->open = graph->gone = false;
+	graph->column_title = graph->title = NULL;
+	graph->gone = false;
 	graph->count = 0;
 }
 

@@ -10,8 +10,7 @@
 
 /*
  * The page that draws the course of one number: bars from zero on over time, the newest on the right. It
- * begins with what is known and keeps GRAPH_POINTS rounds while it is open. A zeroed struct is a page that is
- * not open.
+ * begins with what is known and keeps GRAPH_POINTS rounds while it is open. A zeroed struct has none.
  */
 
 enum {
@@ -19,14 +18,12 @@ enum {
 };
 
 struct graph {
-	bool open, gone; /* gone: the row is not there any more */
+	bool gone; /* the row is not there any more */
 	enum column column;
 	enum unit unit;     /* of the numbers */
 	char *column_title; /* owned */
 	char *title;        /* "CPU% of nginx", owned */
 	size_t title_length;
-	char *key; /* of the row, owned */
-	size_t key_length;
 	struct course_point points[GRAPH_POINTS]; /* oldest first */
 	size_t count;
 };
@@ -39,7 +36,7 @@ void graph_open(struct graph *graph, const struct table_column *column, const st
  * others now. */
 void graph_take(struct graph *graph, const struct course_point points[], size_t count);
 
-/* Frees what it owns; it is closed then. */
+/* Frees what it owns; it has no point then. */
 void graph_close(struct graph *graph);
 
 /* Draws the page into `height` rows of `width` cells from row `y` on. */
