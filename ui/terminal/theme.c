@@ -21,10 +21,10 @@ enum {
 	BASIC_CYAN = 6,
 };
 
-static const struct theme_color hues[HUE_COUNT][THEME_MONO] = {
+static const int hues[HUE_COUNT][THEME_MONO][THEME_DEPTH_COUNT] = {
 #define COLORS(basic_name, indexed_color, direct_color)                                                      \
 	{                                                                                                    \
-		BASIC_##basic_name, indexed_color, direct_color                                              \
+		THEME_NO_COLOR, BASIC_##basic_name, indexed_color, direct_color                              \
 	}
 #define HUE(id, of_default, of_light, meaning) [HUE_##id] = {of_default, of_light},
 #include "hues.def"
@@ -32,39 +32,22 @@ static const struct theme_color hues[HUE_COUNT][THEME_MONO] = {
 #undef COLORS
 };
 
-static const struct {
-	struct theme_color text, background;
-} shades[THEME_MONO] = {
-	[THEME_DEFAULT] = {{THEME_NO_COLOR, 231, 0xffffff}, {THEME_NO_COLOR, 239, 0x3f5063}},
-	[THEME_LIGHT] = {{THEME_NO_COLOR, 16, 0x101010}, {THEME_NO_COLOR, 189, 0xcfdff2}},
+/* of text, and of the background */
+static const int shades[THEME_MONO][2][THEME_DEPTH_COUNT] = {
+	[THEME_DEFAULT] = {{[THEME_DEPTH_INDEXED] = 231, 0xffffff}, {[THEME_DEPTH_INDEXED] = 239, 0x3f5063}},
+	[THEME_LIGHT] = {{[THEME_DEPTH_INDEXED] = 16, 0x101010}, {[THEME_DEPTH_INDEXED] = 189, 0xcfdff2}},
 };
-
-static int color_at(const struct theme_color *color, enum theme_depth depth)
-{
-	switch (depth) {
-	case THEME_DEPTH_BASIC:
-		return color->basic;
-	case THEME_DEPTH_INDEXED:
-		return color->indexed;
-	case THEME_DEPTH_DIRECT:
-		return color->direct;
-	default:
-		return THEME_NO_COLOR;
-	}
-}
 
 int theme_hue(enum theme theme, enum theme_depth depth, enum hue hue)
 {
-	if (theme >= THEME_MONO || hue >= HUE_COUNT)
-		return THEME_NO_COLOR;
-	return color_at(&hues[hue][theme], depth);
+	return theme < THEME_MONO && hue < HUE_COUNT ? hues[hue][theme][depth] : THEME_NO_COLOR;
 }
 
 bool theme_shade(enum theme theme, enum theme_depth depth, int *ret_text, int *ret_background)
 {
 	if (theme >= THEME_MONO || depth < THEME_DEPTH_INDEXED)
 		return false;
-	*ret_text = color_at(&shades[theme].text, depth);
-	*ret_background = color_at(&shades[theme].background, depth);
+	*ret_text = shades[theme][0][depth];
+	*ret_background = shades[theme][1][depth];
 	return true;
 }

@@ -31,19 +31,13 @@ enum {
 	THEME_NO_COLOR = -1,
 };
 
-/* One colour, for terminals that have 8, 256 or all of them. */
-struct theme_color {
-	int basic;   /* 0 to 7 in the order of ECMA-48, black first; THEME_NO_COLOR */
-	int indexed; /* 16 to 255, which look the same in every terminal */
-	int direct;  /* 0xRRGGBB */
-};
-
-/* The number of colours of a terminal. */
+/* The number of colours of a terminal, and what stands for one there. */
 enum theme_depth {
 	THEME_DEPTH_NONE,
-	THEME_DEPTH_BASIC,
-	THEME_DEPTH_INDEXED,
-	THEME_DEPTH_DIRECT,
+	THEME_DEPTH_BASIC,   /* 0 to 7 in the order of ECMA-48, black first; THEME_NO_COLOR */
+	THEME_DEPTH_INDEXED, /* 16 to 255, which look the same in every terminal */
+	THEME_DEPTH_DIRECT,  /* 0xRRGGBB */
+	THEME_DEPTH_COUNT,
 };
 
 /* The colour of a hue as curses counts them, or THEME_NO_COLOR. */
