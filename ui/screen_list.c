@@ -512,7 +512,6 @@ int screen_list_draw(struct ui *ui, struct area area)
 					   .matches = ui->search != NULL ? matches_search : NULL,
 					   .unsorted = !ui->view.sort_by_name,
 					   .ascending = ui->view.sort_ascending,
-					   .shares = ui->comparison == NULL,
 					   .course = screen_has_courses(ui) ? course_of_row : NULL,
 					   .course_round_ns = ui->settings.interval_ns,
 					   .note = idle.data,

@@ -75,7 +75,7 @@ bool screen_lookup_row_has(const struct ui *ui, const struct table_row *row, con
 					       .start_time = row->process_start};
 	const struct lookup_entry *entry = lookup_cache_find(&ui->lookups, &request);
 
-	if (list_name_has(row, text))
+	if (unicode_contains(row->label, row->label_length, text))
 		return true;
 	return row->process != 0 && entry != NULL && entry->text != NULL &&
 	       unicode_contains(entry->text, strlen(entry->text), text);

@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "base/humanize.h"
 #include "base/memory.h"
-#include "base/unicode.h"
 #include "table/screen_format.h"
 #include "window/column.h"
 
@@ -175,11 +174,14 @@ bool list_scroll(struct list *list, int rows)
 	return true;
 }
 
-/* Rows that are in sight from list->top on, of `lines` lines with those that say what is not. */
-static size_t page_at_top(const struct list *list, size_t lines)
+/* Rows that are in sight from list->top on in `lines` lines, some of which say what is not where `announced`.
+ */
+static size_t page_at_top(const struct list *list, size_t lines, bool announced)
 {
 	const size_t page = lines - (list->top != 0);
 
+	if (!announced)
+		return lines;
 	return list->top + page >= row_count(list) ? row_count(list) - list->top : page - 1;
 }
 
@@ -188,40 +190,30 @@ static size_t page_at_top(const struct list *list, size_t lines)
 static void place_window(struct list *list, size_t lines)
 {
 	const size_t count = row_count(list);
-	const bool announces = lines >= LINES_ANNOUNCING && count > lines;
+	const bool announced = lines >= LINES_ANNOUNCING && count > lines;
+	const size_t last_top = count > lines ? count - lines + announced : 0;
 
-	if (count <= lines)
-		list->top = 0;
-	if (!announces) {
-		list->page = lines;
-		if (list->selected < list->top)
-			list->top = list->selected;
-		if (lines != 0 && list->selected >= list->top + lines)
-			list->top = list->selected - lines + 1;
-		if (list->top + lines > count)
-			list->top = count > lines ? count - lines : 0;
-		list->others = (struct list_others){
-			.above = list->top,
-			.below = count - list->top > lines ? count - list->top - lines : 0,
-		};
-		return;
-	}
 	if (list->selected < list->top)
 		list->top = list->selected;
-	if (list->top > count - (lines - 1))
-		list->top = count - (lines - 1);
+	if (list->top > last_top)
+		list->top = last_top;
 	/* a line that says of one row that it is not there could as well hold it */
-	if (list->top == 1)
+	if (announced && list->top == 1)
 		list->top = list->selected < lines - 1 ? 0 : 2;
-	list->page = page_at_top(list, lines);
-	while (list->selected >= list->top + list->page) {
-		list->top = list->selected - list->page + 1 > 2 ? list->selected - list->page + 1 : 2;
-		if (list->top > count - (lines - 1))
-			list->top = count - (lines - 1);
-		list->page = page_at_top(list, lines);
+	list->page = page_at_top(list, lines, announced);
+	while (list->page != 0 && list->selected >= list->top + list->page) {
+		list->top = list->selected - list->page + 1;
+		if (announced && list->top < 2)
+			list->top = 2;
+		if (list->top > last_top)
+			list->top = last_top;
+		list->page = page_at_top(list, lines, announced);
 	}
 	list->others = (struct list_others){
-		.above = list->top, .below = count - list->top - list->page, .announced = true};
+		.above = list->top,
+		.below = count - list->top > list->page ? count - list->top - list->page : 0,
+		.announced = announced,
+	};
 }
 
 void list_select(struct list *list, const char *key, size_t key_length)
@@ -296,26 +288,14 @@ enum list_part list_part_at(const struct list *list, int y, int x, size_t *ret_i
 		       : LIST_PART_NONE;
 }
 
-bool list_name_has(const struct table_row *row, const char *text)
-{
-	return unicode_contains(row->label, row->label_length, text);
-}
-
 void list_move(struct list *list, enum action action)
 {
 	/* one row stays in sight */
 	size_t page = list->page > 1 ? list->page - 1 : 1;
 
-	const size_t half = (page + 1) / 2;
-
-	if (action == ACTION_PAGE_UP)
-		list->top -= list->top < page ? list->top : page;
-	else if (action == ACTION_PAGE_DOWN)
-		list->top += page;
-	else if (action == ACTION_HALF_UP)
-		list->top -= list->top < half ? list->top : half;
-	else if (action == ACTION_HALF_DOWN)
-		list->top += half;
+	if (action == ACTION_PAGE_UP || action == ACTION_PAGE_DOWN || action == ACTION_HALF_UP ||
+	    action == ACTION_HALF_DOWN)
+		list->top = key_moved_row(action, list->top, row_count(list), page);
 	select_row(list, key_moved_row(action, list->selected, row_count(list), page));
 	list->moved = action != ACTION_FIRST && action != ACTION_FIRST_OF_PAGE;
 }
@@ -858,7 +838,7 @@ static void draw_share(const struct layout *layout, int y, size_t column, const 
 	const double whole = layout->list->table->columns[column].whole;
 	const double share = whole > 0 ? cell_number(cell) / whole : 0;
 
-	if (share > 0 && layout->style->shares && draw_has_shade())
+	if (share > 0 && draw_has_shade())
 		draw_shade(y, layout->list->widths[column].x, share < 1 ? (int)(share * width + 0.5) : width,
 			   style);
 }

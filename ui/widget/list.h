@@ -65,7 +65,6 @@ struct list_style {
 	bool unsorted;    /* the rows are not sorted by the name when they are by no column */
 	bool ascending;   /* the sort mark is ^ rather than v */
 	const char *note; /* a line below the last row, or behind how many rows are below; NULL for none */
-	bool shares;      /* lay the part that a row has under its CPU time and its lost time */
 	/*
 	 * What a row had in the column sorted by over the last rounds, at most `limit`, oldest first and NAN
 	 * for a gap; returns how many. NULL when that is not known.
@@ -127,9 +126,6 @@ void list_release_place(struct list_place *place);
 
 /* Moves the cursor by one of the actions that move rows, and the rows with it by pages. */
 void list_move(struct list *list, enum action action);
-
-/* Whether the name of a row has a text in it, case ignored. */
-bool list_name_has(const struct table_row *row, const char *text);
 
 /* Moves the column mark. Returns false when the name is marked already. */
 bool list_mark_left(struct list *list);
