@@ -254,24 +254,22 @@ static void toggle_heap(struct ui *ui)
 		       ui->settings.paused ? ", once the screen goes on (Space)" : "");
 }
 
-static void write_report(struct ui *ui, const char *path)
+static bool write_report(struct ui *ui, const char *path)
 {
 	enum report_format format;
 	struct error error = {"the first round is still being read"};
 
-	if (*path == '\0') {
-		ui->prompting = NULL;
-		return;
-	}
+	if (*path == '\0')
+		return true;
 	if (report_format_of_file(path, &format, &error) < 0 || session_now(ui->session) == NULL) {
 		screen_message(ui, STYLE_ERROR, "%s", error.text);
-		return;
+		return false;
 	}
-	ui->prompting = NULL;
 	(void)ui_request(ui->host, &(struct ui_request){.kind = UI_REQUEST_REPORT,
 							.text = path,
 							.report = ui->content->subject(ui)});
 	screen_message(ui, STYLE_MESSAGE, "writing %s%s", path, draw_marks()->resolving);
+	return true;
 }
 
 /* A name beside the file, or of both: what is read from it is there already. */
@@ -415,15 +413,16 @@ static void quit(struct ui *ui)
 
 static void accept_prompt(struct ui *ui)
 {
-	const struct prompt_use *use = ui->prompting;
-	char *text;
+	const enum prompt_topic topic = ui->prompting->topic;
+	char *text = memory_duplicate(prompt_text(&ui->prompt));
 
-	text = memory_duplicate(prompt_text(&ui->prompt));
-	use->accept(ui, text);
-	if (ui->prompting != use && *text != '\0' && use->topic != PROMPT_TOPIC_NONE)
-		prompt_history_add(&ui->histories[use->topic], text);
+	if (ui->prompting->accept(ui, text)) {
+		ui->prompting = NULL;
+		terminal_show_cursor(false);
+		if (*text != '\0' && topic != PROMPT_TOPIC_NONE)
+			prompt_history_add(&ui->histories[topic], text);
+	}
 	free(text);
-	terminal_show_cursor(ui->prompting != NULL);
 }
 
 static void cancel_prompt(struct ui *ui)
@@ -432,7 +431,7 @@ static void cancel_prompt(struct ui *ui)
 
 	ui->prompting = NULL;
 	if (use->cancelled != NULL)
-		use->cancelled(ui);
+		use->cancelled(ui, ui->prompt_before);
 	terminal_show_cursor(false);
 }
 

@@ -180,22 +180,20 @@ void look_at_mark(struct ui *ui, bool before)
 	request(ui, (struct ui_look){.kind = UI_LOOK_MARK, .amount = before ? -1 : 1});
 }
 
-static void go_to(struct ui *ui, const char *text)
+static bool go_to(struct ui *ui, const char *text)
 {
 	struct ui_look look = {.kind = UI_LOOK_TIME};
 	struct error error;
 
-	if (text[strspn(text, " ")] == '\0') {
-		ui->prompting = NULL;
-		return;
-	}
+	if (text[strspn(text, " ")] == '\0')
+		return true;
 	if (screen_parse_time(ui, text, &look.unix_ns, &error) < 0) {
 		screen_message(ui, STYLE_ERROR, "%s", error.text);
-		return;
+		return false;
 	}
-	ui->prompting = NULL;
 	stop_playing(ui);
 	request(ui, look);
+	return true;
 }
 
 void look_ask(struct ui *ui)

@@ -312,7 +312,8 @@ static void release_ui(struct ui *ui)
 {
 	free(ui->users.users);
 	chooser_release(&ui->chooser);
-	screen_filter_release(ui);
+	free(ui->prompt_before);
+	list_release_place(&ui->prompt_place);
 	for (size_t i = 0; i < PROMPT_TOPIC_COUNT; i++)
 		prompt_history_release(&ui->histories[i]);
 	screen_close_page(ui);

@@ -61,11 +61,12 @@ struct prompt_use {
 	const char *label;
 	const char *example; /* shown while nothing is typed */
 	enum prompt_topic topic;
-	/* Takes the text; sets ui->prompting to NULL if it is valid, otherwise shows why not. */
-	void (*accept)(struct ui *ui, const char *text);
+	/* Takes the text and returns true, which closes the prompt; shows why not, if it is not valid. */
+	bool (*accept)(struct ui *ui, const char *text);
 	/* Told of each change of the text; NULL where nobody waits for it. */
 	void (*changed)(struct ui *ui, const char *text);
-	void (*cancelled)(struct ui *ui); /* undoes what followed the text; NULL: nothing does */
+	/* Undoes what followed the text; `before` is what it was at first. NULL: nothing does. */
+	void (*cancelled)(struct ui *ui, const char *before);
 };
 
 /*
@@ -152,11 +153,9 @@ struct blame_page {
 
 /* While the filter is typed. */
 struct filtering {
-	char *before;            /* the filter that Esc restores; NULL: its prompt is not open */
-	struct list_place place; /* that Esc goes back to */
-	bool is_due;             /* what is typed is not shown yet */
-	uint64_t due_ns;         /* when it will be, CLOCK_MONOTONIC */
-	uint64_t cost_ns;        /* how long it took to show the last one */
+	bool is_due;      /* what is typed is not shown yet */
+	uint64_t due_ns;  /* when it will be, CLOCK_MONOTONIC */
+	uint64_t cost_ns; /* how long it took to show the last one */
 };
 
 /* Looking back: a moment that has been is on the screen. */
@@ -226,9 +225,7 @@ struct ui {
 	struct asked_courses courses;
 	struct lookup_cache lookups;
 	struct session_identity identity; /* of the groups that the view was narrowed to; else all zero */
-	/* the search for names */
-	char *search;                   /* what is searched for, NULL for nothing */
-	struct list_place search_place; /* that it began at */
+	char *search;                     /* what names are searched for, NULL for nothing */
 
 	bool keeps_order;
 	struct frozen frozen;        /* the order that is kept */
@@ -253,6 +250,8 @@ struct ui {
 
 	const struct prompt_use *prompting; /* NULL when no prompt is open */
 	struct prompt prompt;
+	char *prompt_before;            /* its text at first, owned */
+	struct list_place prompt_place; /* of the cursor in ui->list at that time */
 	struct prompt_history histories[PROMPT_TOPIC_COUNT];
 	struct filtering filtering;
 
@@ -481,8 +480,8 @@ void navigate_tell_host(struct ui *ui);
 
 void screen_filter_open(struct ui *ui);
 
-/* Closes the prompt and filters by a text; keeps the prompt open and shows why when it is not valid. */
-void screen_filter_set(struct ui *ui, const char *text);
+/* Filters by a text. Returns false, and shows why, when it is not valid. */
+bool screen_filter_set(struct ui *ui, const char *text);
 
 /* In how many milliseconds what is typed is to be shown, by screen_filter_apply(); -1: there is nothing new.
  */
@@ -490,8 +489,6 @@ int screen_filter_wait_ms(const struct ui *ui);
 
 /* Shows the rows of what is typed, if its time has come. */
 void screen_filter_apply(struct ui *ui);
-
-void screen_filter_release(struct ui *ui);
 
 /* --- screen_search.c: names that are searched for --- */
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 #include "ui/terminal/terminal.h"
 
 enum {
@@ -67,6 +69,9 @@ void screen_open_prompt(struct ui *ui, const struct prompt_use *use, const char 
 	ui->prompting = use;
 	prompt_history_begin(&ui->histories[use->topic]);
 	prompt_set(&ui->prompt, text);
+	free(ui->prompt_before);
+	ui->prompt_before = memory_duplicate(text);
+	list_note_place(&ui->list, &ui->prompt_place);
 	ui->prompt.is_offered = use->topic == PROMPT_TOPIC_FILE;
 	terminal_show_cursor(true);
 }

@@ -182,14 +182,13 @@ static void drop_arrived(struct ui *ui)
 	ui->arrived = (struct ui_event){.kind = UI_EVENT_FILE};
 }
 
-static void ask_for_file(struct ui *ui, const char *path)
+static bool ask_for_file(struct ui *ui, const char *path)
 {
 	struct ui_request request = {.kind = UI_REQUEST_FILE, .text = path};
 	char *name = NULL;
 
-	ui->prompting = NULL;
 	if (path[strspn(path, " ")] == '\0')
-		return;
+		return true;
 	drop_arrived(ui);
 	free(ui->loading);
 	ui->loading = memory_duplicate(path);
@@ -205,6 +204,7 @@ static void ask_for_file(struct ui *ui, const char *path)
 	}
 	(void)ui_request(ui->host, &request);
 	free(name);
+	return true;
 }
 
 void screen_comparison_toggle(struct ui *ui)

@@ -2,11 +2,9 @@
 /* The prompt of the filter: rows change while it is typed. */
 #include "screen.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/memory.h"
 
 /* What takes this long to show is worth waiting for the next key; how much longer that is waited for, and at
  * most. */
@@ -60,19 +58,21 @@ static void apply(struct ui *ui, const char *text)
 		show(ui, filter);
 }
 
-void screen_filter_set(struct ui *ui, const char *text)
+bool screen_filter_set(struct ui *ui, const char *text)
 {
 	struct filter *filter;
 	struct error error;
 
 	if (!parse(text, &filter, &error)) {
 		screen_message(ui, STYLE_ERROR, "%s", error.text);
-	} else if (navigate_refuse_filter(ui, filter)) {
-		filter_release(filter);
-	} else {
-		ui->prompting = NULL;
-		show(ui, filter);
+		return false;
 	}
+	if (navigate_refuse_filter(ui, filter)) {
+		filter_release(filter);
+		return false;
+	}
+	show(ui, filter);
+	return true;
 }
 
 static void change(struct ui *ui, const char *text)
@@ -102,33 +102,23 @@ void screen_filter_apply(struct ui *ui)
 	apply(ui, prompt_text(&ui->prompt));
 }
 
-void screen_filter_release(struct ui *ui)
-{
-	free(ui->filtering.before);
-	list_release_place(&ui->filtering.place);
-	ui->filtering = (struct filtering){.cost_ns = ui->filtering.cost_ns};
-}
-
-static void accept(struct ui *ui, const char *text)
+static bool accept(struct ui *ui, const char *text)
 {
 	ui->filtering.is_due = false;
-	screen_filter_set(ui, text);
-	if (ui->prompting == NULL)
-		screen_filter_release(ui);
+	return screen_filter_set(ui, text);
 }
 
 /* The rows are again what they were, and the cursor where it was. */
-static void cancel(struct ui *ui)
+static void cancel(struct ui *ui, const char *before)
 {
-	struct filtering *filtering = &ui->filtering;
 	const char *present = ui->view.filter != NULL ? filter_text(ui->view.filter) : "";
-	struct filter *before;
+	struct filter *filter;
 
+	ui->filtering.is_due = false;
 	/* one that cannot be read here as well: it was there */
-	if (strcmp(filtering->before, present) != 0 && parse(filtering->before, &before, NULL))
-		show(ui, before);
-	list_return(&ui->list, &filtering->place);
-	screen_filter_release(ui);
+	if (strcmp(before, present) != 0 && parse(before, &filter, NULL))
+		show(ui, filter);
+	list_return(&ui->list, &ui->prompt_place);
 }
 
 void screen_filter_open(struct ui *ui)
@@ -141,11 +131,7 @@ void screen_filter_open(struct ui *ui)
 		.changed = change,
 		.cancelled = cancel,
 	};
-	struct filtering *filtering = &ui->filtering;
 
-	screen_filter_release(ui);
 	screen_lookup_read_commands(ui);
-	filtering->before = memory_duplicate(ui->view.filter != NULL ? filter_text(ui->view.filter) : "");
-	list_note_place(&ui->list, &filtering->place);
-	screen_open_prompt(ui, &use, filtering->before);
+	screen_open_prompt(ui, &use, ui->view.filter != NULL ? filter_text(ui->view.filter) : "");
 }

@@ -147,16 +147,11 @@ static void change_search(struct ui *ui, const char *text)
 	pager_search(&ui->pager, text);
 }
 
-static void end_search(struct ui *ui)
+static bool accept_search(struct ui *ui, const char *text)
 {
-	pager_search(&ui->pager, "");
-}
-
-static void accept_search(struct ui *ui, const char *text)
-{
-	ui->prompting = NULL;
 	if (*text != '\0')
 		say_match(ui);
+	return true;
 }
 
 void screen_pages_search(struct ui *ui)
@@ -167,7 +162,7 @@ void screen_pages_search(struct ui *ui)
 		.example = "a text of this page",
 		.accept = accept_search,
 		.changed = change_search,
-		.cancelled = end_search,
+		.cancelled = change_search,
 	};
 
 	screen_open_prompt(ui, &use, "");

@@ -31,7 +31,7 @@ static void change(struct ui *ui, const char *text)
 {
 	size_t row;
 
-	list_return(&ui->list, &ui->search_place);
+	list_return(&ui->list, &ui->prompt_place);
 	row = *text != '\0' ? find_match(ui, text, ui->list.selected, false) : SIZE_MAX;
 	if (row != SIZE_MAX)
 		go_to(ui, row);
@@ -45,17 +45,12 @@ static void tell_missing(struct ui *ui, const char *text)
 		       ui->table->row_idle != 0 ? "; idle rows are hidden (a shows them)" : "");
 }
 
-static void accept(struct ui *ui, const char *text)
+static bool accept(struct ui *ui, const char *text)
 {
 	change(ui, text);
-	ui->prompting = NULL;
 	if (ui->search != NULL && find_match(ui, text, 0, false) == SIZE_MAX)
 		tell_missing(ui, text);
-}
-
-static void cancel(struct ui *ui)
-{
-	change(ui, "");
+	return true;
 }
 
 void screen_search_open(struct ui *ui)
@@ -66,12 +61,11 @@ void screen_search_open(struct ui *ui)
 		.example = "part of a name or command line; n and N go on",
 		.accept = accept,
 		.changed = change,
-		.cancelled = cancel,
+		.cancelled = change,
 	};
 
 	screen_search_end(ui);
 	screen_lookup_read_commands(ui);
-	list_note_place(&ui->list, &ui->search_place);
 	screen_open_prompt(ui, &use, "");
 }
 
@@ -81,7 +75,6 @@ bool screen_search_end(struct ui *ui)
 
 	free(ui->search);
 	ui->search = NULL;
-	list_release_place(&ui->search_place);
 	return active;
 }
 

@@ -200,10 +200,10 @@ static void find(struct ui *ui, const char *text)
 		screen_message(ui, STYLE_ERROR, "no column has '%s' in its title, name or description", text);
 }
 
-static void accept_find(struct ui *ui, const char *text)
+static bool accept_find(struct ui *ui, const char *text)
 {
 	find(ui, text);
-	ui->prompting = NULL;
+	return true;
 }
 
 void screen_setup_find(struct ui *ui)
@@ -218,24 +218,22 @@ void screen_setup_find(struct ui *ui)
 	screen_open_prompt(ui, &use, "");
 }
 
-static void accept_name(struct ui *ui, const char *text)
+static bool accept_name(struct ui *ui, const char *text)
 {
 	struct error error;
 	enum tab tab = ui->setup.tab; /* apply() refuses a tab without a column, and no other is made */
 
-	if (*text == '\0') {
-		ui->prompting = NULL;
-		return;
-	}
+	if (*text == '\0')
+		return true;
 	if (ui->setup.chosen != 0 && tab_add(text, &tab, &error) < 0) {
 		screen_message(ui, STYLE_ERROR, "%s", error.text);
-		return;
+		return false;
 	}
-	ui->prompting = NULL;
 	if (!apply(ui, tab))
-		return;
+		return true;
 	ui->setup.tab = tab;
 	screen_message(ui, STYLE_MESSAGE, "the tab %s lasts until ctop ends; w writes it to the file", text);
+	return true;
 }
 
 void screen_setup_new(struct ui *ui)

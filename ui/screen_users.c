@@ -110,7 +110,7 @@ void screen_users_choose(struct ui *ui)
 		append_user(&ui->users, ui->users.menu.choice - 1, &name);
 		filter_append_condition(&text, FILTER_FIELD_USER, name.data);
 	}
-	screen_filter_set(ui, text.length != 0 ? text.data : "");
+	(void)screen_filter_set(ui, text.length != 0 ? text.data : "");
 	buffer_release(&text);
 	buffer_release(&name);
 }
