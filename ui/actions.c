@@ -275,8 +275,7 @@ static bool write_report(struct ui *ui, const char *path)
 /* A name beside the file, or of both: what is read from it is there already. */
 static void append_report_name(const struct ui *ui, struct buffer *name)
 {
-	const char *files[] = {ui->comparison != NULL ? screen_file_name(ui->before_name) : NULL,
-			       screen_name(ui)};
+	const char *files[] = {ui->comparison != NULL ? basename(ui->before_name) : NULL, screen_name(ui)};
 
 	for (size_t i = 0; i < 2; i++) {
 		const char *ending = files[i] != NULL ? strstr(files[i], ".ctprof") : NULL;

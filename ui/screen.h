@@ -561,9 +561,6 @@ void screen_pages_draw(struct ui *ui, struct area area, int cursor_row);
 
 /* --- screen_header.c --- */
 
-/* The name of a file, without its directory. */
-const char *screen_file_name(const char *path);
-
 /* Whether the numbers on the screen are of rounds that it takes: not of a file or a moment that has been. */
 bool screen_is_of_now(const struct ui *ui);
 

@@ -28,7 +28,7 @@ static const char *side_name(const struct ui *ui, enum diff_side side)
 {
 	bool of_before = (side == DIFF_BEFORE) != compare_is_swapped(ui->comparison);
 
-	return of_before ? screen_file_name(ui->before_name) : screen_name(ui);
+	return of_before ? basename(ui->before_name) : screen_name(ui);
 }
 
 /* --- entering and leaving --- */

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "table/value_cell.h"
-
 /* The number of the column that is marked, or that the rows are sorted by; SIZE_MAX: that is the name. */
 static size_t chosen_column(const struct ui *ui)
 {
@@ -35,16 +33,9 @@ static const struct table_column *number_column(const struct ui *ui, const struc
 /* The unit of a course: rates, even where the cell is an amount. */
 static enum unit course_unit(const struct ui *ui, const struct cell *cell, enum column column)
 {
-	struct table_column rate;
-	struct arena arena = {0};
-	enum unit unit;
-
 	if (ui->view.mode == WINDOW_MODE_RATE && cell->state == CELL_VALUE)
 		return cell->unit;
-	column_describe(column, WINDOW_MODE_RATE, ui->view.level == VIEW_LEVEL_THREADS, &arena, &rate);
-	unit = rate.unit;
-	arena_release(&arena);
-	return unit;
+	return column_unit(column, WINDOW_MODE_RATE, ui->view.level == VIEW_LEVEL_THREADS);
 }
 
 static void take_points(struct ui *ui)

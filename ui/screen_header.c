@@ -106,13 +106,6 @@ static int draw_right_end(const struct header_line *line, int y, int width)
 	return x;
 }
 
-const char *screen_file_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash != NULL ? slash + 1 : path;
-}
-
 bool screen_is_of_now(const struct ui *ui)
 {
 	return ui->options->file_name == NULL && !ui->past.open;
@@ -121,7 +114,7 @@ bool screen_is_of_now(const struct ui *ui)
 const char *screen_name(const struct ui *ui)
 {
 	if (ui->options->file_name != NULL)
-		return screen_file_name(ui->options->file_name);
+		return basename(ui->options->file_name);
 	return ui->past.open ? ui->past.name : "now";
 }
 
@@ -216,7 +209,7 @@ static void draw_where(struct ui *ui, int y)
 
 	add(&left, STYLE_STRONG, "ctop");
 	if (file != NULL) {
-		add(&left, STYLE_STRONG, "%s", screen_file_name(file));
+		add(&left, STYLE_STRONG, "%s", basename(file));
 		left.segments[left.count - 1].is_name = true;
 	}
 	if (now != NULL) {

@@ -37,8 +37,7 @@ static double draw_bars(int y, int x, const double values[], size_t cells, doubl
 /* Appends the scale of bars: "0..85.0". */
 static void append_scale(struct buffer *text, double largest, enum unit unit)
 {
-	const struct cell cell = {
-		.state = CELL_VALUE, .form = CELL_FORM_REAL, .unit = unit, .value.real = largest};
+	const struct cell cell = cell_of_real(largest, unit);
 
 	buffer_append_text(text, "0..");
 	screen_format_cell(text, &cell, draw_marks());
