@@ -9,7 +9,7 @@
 #include <linux/bpf.h>
 
 #include "base/arena.h"
-#include "capture/bpf/bpf_host.h"
+#include "capture/bpf/bpf_object.h"
 #include "metric/feature.h"
 #include "scx_storage.h"
 

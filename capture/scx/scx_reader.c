@@ -11,7 +11,6 @@
 #include "base/memory.h"
 #include "base/remedy.h"
 #include "base/rights.h"
-#include "capture/bpf/bpf_host.h"
 #include "capture/bpf/bpf_object.h"
 
 enum {

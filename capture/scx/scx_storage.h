@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "capture/bpf/bpf_host.h"
+#include "capture/bpf/bpf_object.h"
 #include "metric/feature.h"
 #include "scx_discovery.h"
 #include "scx_types.h"

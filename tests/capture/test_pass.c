@@ -24,7 +24,7 @@
 
 #include "base/clock.h"
 #include "base/release.h"
-#include "capture/bpf/bpf_host.h"
+#include "capture/bpf/bpf_object.h"
 #include "capture/bpf/task_decode.h"
 #include "live.h"
 #include "tests/cgroup.h"
