@@ -19,7 +19,7 @@
 /*
  * Debug sections put together for libdw. libdw would unpack every compressed section of a file at once,
  * cannot unpack zstd (0.188) and looks for further files by itself; so it gets an ELF image in memory that
- * holds just the sections that are needed, as the caller cut and unpacked them.
+ * holds just the sections that are needed, unpacked.
  * Nothing is copied: the image begins with its headers at a low address and reaches over all memory above
  * them; the offset of a section is how far away its content lies. (Data added by elf_newdata(3) are none to
  * the elf_rawdata(3) that libdw 0.192 reads sections with.)
@@ -30,14 +30,18 @@ struct dwarf_image {
 	Dwarf *dwarf;                  /* owned; valid as long as the sections are */
 };
 
-struct dwarf_section {
-	enum elf_section_id id; /* gives the name */
-	struct byte_range content;
+/* The sections from which libdw tells units, entries, names and address ranges, of an object or a package. */
+static const enum elf_section_id needed_sections[] = {
+	ELF_SECTION_INFO,     ELF_SECTION_TYPES,           ELF_SECTION_ABBREV,    ELF_SECTION_STR,
+	ELF_SECTION_LINE_STR, ELF_SECTION_STR_OFFSETS,     ELF_SECTION_ADDR,      ELF_SECTION_RANGES,
+	ELF_SECTION_RNGLISTS, ELF_SECTION_INFO_DWO,        ELF_SECTION_TYPES_DWO, ELF_SECTION_ABBREV_DWO,
+	ELF_SECTION_STR_DWO,  ELF_SECTION_STR_OFFSETS_DWO, ELF_SECTION_CU_INDEX,  ELF_SECTION_TU_INDEX,
 };
 
 #define NAMES_SECTION ".shstrtab"
 
 enum {
+	NEEDED_COUNT = ARRAY_COUNT(needed_sections),
 	NAME_SIZE_MAX = 32,   /* with its NUL */
 	FIRST_BASE = 1 << 20, /* above vm.mmap_min_addr as it is set anywhere */
 	BASE_STEP = 1 << 16,  /* the largest page size */
@@ -47,8 +51,8 @@ enum {
 /* The header in front of all contents. */
 struct dwarf_headers {
 	Elf64_Ehdr file;
-	Elf64_Shdr sections[1 + ELF_SECTION_COUNT + 1]; /* the empty one, the contents, the names */
-	char names[1 + ELF_SECTION_COUNT * NAME_SIZE_MAX + sizeof(NAMES_SECTION)];
+	Elf64_Shdr sections[1 + NEEDED_COUNT + 1]; /* the empty one, the contents, the names */
+	char names[1 + NEEDED_COUNT * NAME_SIZE_MAX + sizeof(NAMES_SECTION)];
 };
 
 /* Memory at an address as low as can be had, zeroed; NULL without room. */
@@ -84,12 +88,12 @@ static bool add_section(struct dwarf_headers *headers, const char *name, Elf64_W
 	return true;
 }
 
-static bool fill(struct dwarf_headers *headers, const struct dwarf_section *sections, size_t count)
+/* Describes the own sections of an object. Returns 0 or a negative errno with a sentence. */
+static int fill(struct dwarf_headers *headers, struct elf_object *object, struct error *error)
 {
 	size_t names_size = 1;
+	bool fits = true;
 
-	if (count > ELF_SECTION_COUNT)
-		return false;
 	headers->file = (Elf64_Ehdr){
 		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELF_OBJECT_ENCODING, EV_CURRENT},
 		.e_type = ET_EXEC,
@@ -98,14 +102,21 @@ static bool fill(struct dwarf_headers *headers, const struct dwarf_section *sect
 		.e_ehsize = sizeof(Elf64_Ehdr),
 		.e_shentsize = sizeof(Elf64_Shdr),
 		.e_shnum = 1};
-	for (size_t i = 0; i < count; i++) {
-		if (!add_section(headers, elf_section_name(sections[i].id), SHT_PROGBITS,
-				 sections[i].content.data, sections[i].content.size, &names_size))
-			return false;
+	for (size_t i = 0; i < NEEDED_COUNT && fits; i++) {
+		struct byte_range content;
+		const int result = elf_object_section(object, needed_sections[i], &content, error);
+
+		if (result < 0 && result != -ENOENT)
+			return result;
+		if (result == 0)
+			fits = add_section(headers, elf_section_name(needed_sections[i]), SHT_PROGBITS,
+					   content.data, content.size, &names_size);
 	}
 	headers->file.e_shstrndx = headers->file.e_shnum;
-	return add_section(headers, NAMES_SECTION, SHT_STRTAB, headers->names, sizeof(headers->names),
-			   &names_size);
+	return fits && add_section(headers, NAMES_SECTION, SHT_STRTAB, headers->names, sizeof(headers->names),
+				   &names_size)
+		       ? 0
+		       : error_set(error, -ENOMEM, "no memory at a low address");
 }
 
 /* Does nothing on a zeroed struct. */
@@ -119,25 +130,26 @@ static void release_image(struct dwarf_image *image)
 }
 
 /*
- * Makes an image of `count` sections, at most ELF_SECTION_COUNT. The contents stay the caller's and must
- * outlive the image. Returns 0 or a negative errno with a sentence. Ends with release_image().
+ * Makes an image of the own sections of an object, or a package, which has to outlive it. Returns 0 or a
+ * negative errno with a sentence. Ends with release_image().
  */
-static int open_sections(struct dwarf_image *image, const struct dwarf_section *sections, size_t count,
-			 struct error *error)
+static int open_image(struct elf_object *object, struct dwarf_image *image, struct error *error)
 {
+	int result;
+
 	*image = (struct dwarf_image){.headers = map_low()};
-	if (image->headers == NULL || !fill(image->headers, sections, count)) {
-		release_image(image);
-		return error_set(error, -ENOMEM, "no memory at a low address");
+	result = image->headers != NULL ? fill(image->headers, object, error)
+					: error_set(error, -ENOMEM, "no memory at a low address");
+	if (result == 0) {
+		elf_version(EV_CURRENT);
+		image->elf = elf_memory((char *)image->headers, PTRDIFF_MAX);
+		image->dwarf = dwarf_begin_elf(image->elf, DWARF_C_READ, NULL);
+		if (image->dwarf == NULL)
+			result = error_set(error, -EBADMSG, "libdw: %s", dwarf_errmsg(-1));
 	}
-	elf_version(EV_CURRENT);
-	image->elf = elf_memory((char *)image->headers, PTRDIFF_MAX);
-	image->dwarf = dwarf_begin_elf(image->elf, DWARF_C_READ, NULL);
-	if (image->dwarf == NULL) {
+	if (result < 0)
 		release_image(image);
-		return error_set(error, -EBADMSG, "libdw: %s", dwarf_errmsg(-1));
-	}
-	return 0;
+	return result;
 }
 
 /* --- units --- */
@@ -149,36 +161,6 @@ enum {
 	IMPORTS_MAX = 1024,
 	REFERENCES_MAX = 4096,
 };
-
-/* The sections from which libdw tells units, entries, names and address ranges, of an object or a package. */
-static const enum elf_section_id needed_sections[] = {
-	ELF_SECTION_INFO,     ELF_SECTION_TYPES,           ELF_SECTION_ABBREV,    ELF_SECTION_STR,
-	ELF_SECTION_LINE_STR, ELF_SECTION_STR_OFFSETS,     ELF_SECTION_ADDR,      ELF_SECTION_RANGES,
-	ELF_SECTION_RNGLISTS, ELF_SECTION_INFO_DWO,        ELF_SECTION_TYPES_DWO, ELF_SECTION_ABBREV_DWO,
-	ELF_SECTION_STR_DWO,  ELF_SECTION_STR_OFFSETS_DWO, ELF_SECTION_CU_INDEX,  ELF_SECTION_TU_INDEX,
-};
-
-enum {
-	NEEDED_COUNT = sizeof(needed_sections) / sizeof(needed_sections[0]),
-};
-
-/* Makes an image of the own sections of an object, or a package. Returns 0 or a negative errno. */
-static int open_image(struct elf_object *object, struct dwarf_image *image, struct error *error)
-{
-	struct dwarf_section sections[NEEDED_COUNT];
-	size_t count = 0;
-
-	for (size_t i = 0; i < NEEDED_COUNT; i++) {
-		const int result = elf_object_section(object, needed_sections[i], &sections[count].content,
-						      error);
-
-		if (result < 0 && result != -ENOENT)
-			return result;
-		if (result == 0)
-			sections[count++].id = needed_sections[i];
-	}
-	return open_sections(image, sections, count, error);
-}
 
 /* Every spelling of the first member ends in the same letters. */
 static bool holds_name(struct byte_range strings)
