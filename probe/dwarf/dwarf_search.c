@@ -11,8 +11,210 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/order.h"
+
+/* --- the members, as one unit describes them --- */
+
+#define STRUCT_NAME "tsd_s"
+
+enum {
+	DEPTH_MAX = 256,
+	/* Entries between two looks at the clock. */
+	ENTRIES_PER_CHECK = 1024,
+};
+
+struct member_names {
+	const char *allocated, *deallocated;
+	bool in_tsd_only; /* they mean nothing elsewhere */
+};
+
+static const struct member_names member_names[] = {
+	{"cant_access_tsd_items_directly_use_a_getter_or_setter_thread_allocated", /* 5.2.0 and later */
+	 "cant_access_tsd_items_directly_use_a_getter_or_setter_thread_deallocated", false},
+	{"use_a_getter_or_setter_instead_thread_allocated", /* 5.0 and 5.1 */
+	 "use_a_getter_or_setter_instead_thread_deallocated", false},
+	{"thread_allocated", "thread_deallocated", true}, /* 4.x */
+};
+
+int dwarf_limit_check(const struct dwarf_limit *limit, struct error *error)
+{
+	if (clock_ns(CLOCK_MONOTONIC) < limit->deadline_ns)
+		return 0;
+	return error_set(error, -ETIME, "the time allowed is over");
+}
+
+/* The name of an entry itself, or NULL: nothing that it refers to is followed. */
+static const char *entry_name(Dwarf_Die *entry)
+{
+	Dwarf_Attribute attribute;
+
+	return dwarf_attr(entry, DW_AT_name, &attribute) != NULL ? dwarf_formstring(&attribute) : NULL;
+}
+
+/* The offset of a member, a constant; -ENOENT without one (a union), an error for an expression. */
+static int member_offset(Dwarf_Die *member, uint64_t *ret_offset)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Sword sword;
+	Dwarf_Word word;
+
+	if (dwarf_attr(member, DW_AT_data_member_location, &attribute) == NULL)
+		return -ENOENT;
+	switch (dwarf_whatform(&attribute)) {
+	case DW_FORM_udata:
+	case DW_FORM_data1:
+	case DW_FORM_data2:
+	case DW_FORM_data4:
+	case DW_FORM_data8:
+		if (dwarf_formudata(&attribute, &word) != 0)
+			return -EBADMSG;
+		*ret_offset = word;
+		return 0;
+	case DW_FORM_sdata:
+	case DW_FORM_implicit_const:
+		if (dwarf_formsdata(&attribute, &sword) != 0 || sword < 0)
+			return -EBADMSG;
+		*ret_offset = (uint64_t)sword;
+		return 0;
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+/* Takes the offset of `member` unless it is known already. */
+static int take_offset(Dwarf_Die *member, const char *name, bool *known, uint64_t *ret_offset,
+		       struct error *error)
+{
+	int result;
+
+	if (*known)
+		return 0;
+	result = member_offset(member, ret_offset);
+	*known = result == 0;
+	if (result < 0 && result != -ENOENT)
+		return error_set(error, -EBADMSG, "the offset of %s is not a constant", name);
+	return 0;
+}
+
+static int look_at_member(Dwarf_Die *member, bool is_in_tsd, struct tsd_members *members, struct error *error)
+{
+	const char *name = entry_name(member);
+
+	for (size_t i = 0; name != NULL && i < ARRAY_COUNT(member_names); i++) {
+		const struct member_names *names = &member_names[i];
+
+		if (names->in_tsd_only && !is_in_tsd)
+			continue;
+		if (strcmp(name, names->allocated) == 0)
+			return take_offset(member, name, &members->has_allocated, &members->allocated, error);
+		if (strcmp(name, names->deallocated) == 0)
+			return take_offset(member, name, &members->has_deallocated, &members->deallocated,
+					   error);
+	}
+	return 0;
+}
+
+/* The entry after `*entry` on its level: 0, 1 at the end, or -EBADMSG. It always lies further on. */
+static int next_sibling(Dwarf_Die *entry)
+{
+	Dwarf_Die sibling;
+	const int result = dwarf_siblingof(entry, &sibling);
+
+	if (result != 0)
+		return result < 0 ? -EBADMSG : 1;
+	if ((const char *)sibling.addr <= (const char *)entry->addr)
+		return -EBADMSG;
+	*entry = sibling;
+	return 0;
+}
+
+static int count_entry(struct dwarf_limit *limit, struct error *error)
+{
+	return ++limit->entries % ENTRIES_PER_CHECK == 0 ? dwarf_limit_check(limit, error) : 0;
+}
+
+static int read_tsd(Dwarf_Die *structure, struct tsd_members *members, struct dwarf_limit *limit,
+		    struct error *error)
+{
+	Dwarf_Die member;
+	int result = dwarf_child(structure, &member);
+
+	while (result == 0) {
+		if (count_entry(limit, error) < 0)
+			return -ETIME;
+		if (dwarf_tag(&member) == DW_TAG_member) {
+			result = look_at_member(&member, true, members, error);
+			if (result < 0)
+				return result;
+		}
+		result = next_sibling(&member);
+	}
+	return result < 0 ? error_set(error, -EBADMSG, "damaged entries: %s", dwarf_errmsg(-1)) : 0;
+}
+
+static bool is_tsd(Dwarf_Die *entry)
+{
+	const char *name;
+
+	if (dwarf_tag(entry) != DW_TAG_structure_type)
+		return false;
+	name = entry_name(entry);
+	return name != NULL && strcmp(name, STRUCT_NAME) == 0;
+}
+
+/*
+ * Walks the entries below `unit`, depth first, up to the end or until a structure tsd_s gives one of the
+ * members. Each member that is not yet known in `members` takes the first value found. A member of a jemalloc
+ * that mangles its names (5.0 and later) counts wherever it stands; the plain names of 4.x count only as
+ * direct members of tsd_s. Returns 0 or a negative errno with a sentence (-ETIME, -EBADMSG).
+ */
+static int walk_members(Dwarf_Die *unit, struct tsd_members *members, struct dwarf_limit *limit,
+			struct error *error)
+{
+	Dwarf_Die level[DEPTH_MAX];
+	size_t depth = 0;
+	int result = dwarf_child(unit, &level[0]);
+
+	if (result != 0)
+		return result < 0 ? error_set(error, -EBADMSG, "damaged entries: %s", dwarf_errmsg(-1)) : 0;
+	for (;;) {
+		Dwarf_Die *entry = &level[depth];
+		bool descends = false;
+
+		result = count_entry(limit, error);
+		if (result < 0)
+			return result;
+		if (is_tsd(entry)) {
+			result = read_tsd(entry, members, limit, error);
+			if (result < 0 || members->has_allocated || members->has_deallocated)
+				return result;
+		} else {
+			if (dwarf_tag(entry) == DW_TAG_member)
+				result = look_at_member(entry, false, members, error);
+			if (result < 0)
+				return result;
+			descends = depth + 1 < DEPTH_MAX && dwarf_haschildren(entry) > 0;
+		}
+		if (descends && dwarf_child(entry, &level[depth + 1]) == 0) {
+			depth++;
+			continue;
+		}
+		while ((result = next_sibling(&level[depth])) == 1) {
+			if (depth == 0)
+				return 0;
+			depth--;
+		}
+		if (result < 0)
+			return error_set(error, -EBADMSG, "damaged entries: %s", dwarf_errmsg(-1));
+	}
+}
+
+static bool is_complete(const struct tsd_members *members)
+{
+	return members->has_allocated && members->has_deallocated;
+}
 
 /* --- images for libdw --- */
 
@@ -192,7 +394,7 @@ static int try_unit_alone(Dwarf_Die *unit, struct dwarf_limit *limit, struct tsd
 {
 	struct tsd_members members = {0};
 
-	if (dwarf_members_walk(unit, &members, limit, NULL) < 0 || !tsd_members_complete(&members))
+	if (walk_members(unit, &members, limit, NULL) < 0 || !is_complete(&members))
 		return -ENOENT;
 	*ret_members = members;
 	return 0;
@@ -300,11 +502,11 @@ static int walk_all_units(Dwarf *dwarf, struct dwarf_limit *limit, struct tsd_me
 		int result = count % UNITS_PER_CHECK == 0 ? dwarf_limit_check(limit, error) : 0;
 
 		if (result == 0)
-			result = dwarf_members_walk(&entry, &members, limit, is_damaged ? NULL : error);
+			result = walk_members(&entry, &members, limit, is_damaged ? NULL : error);
 		if (result == -ETIME)
 			return error_set(error, result, "not found within the time allowed");
 		is_damaged = is_damaged || result < 0;
-		if (tsd_members_complete(&members)) {
+		if (is_complete(&members)) {
 			*ret_members = members;
 			return 0;
 		}
@@ -358,8 +560,8 @@ static int try_units_with_name(const struct searched_file *file, const char *nam
 static int try_referring_units(const struct searched_file *file, struct dwarf_limit *limit,
 			       struct tsd_members *ret_members)
 {
-	for (size_t i = 0; i < TSD_MEMBER_SPELLINGS; i++) {
-		if (try_units_with_name(file, tsd_member_allocated(i), limit, ret_members) == 0)
+	for (size_t i = 0; i < ARRAY_COUNT(member_names); i++) {
+		if (try_units_with_name(file, member_names[i].allocated, limit, ret_members) == 0)
 			return 0;
 	}
 	return -ENOENT;
@@ -495,9 +697,9 @@ static int walk_units(Dwarf *package, const struct skeleton *skeletons, size_t c
 			continue;
 		if (likely)
 			*members = (struct tsd_members){0};
-		if (dwarf_members_walk(&entry, members, limit, NULL) == -ETIME)
+		if (walk_members(&entry, members, limit, NULL) == -ETIME)
 			return -ETIME;
-		if (tsd_members_complete(members))
+		if (is_complete(members))
 			return 0;
 	}
 	return -ENOENT;

@@ -2,11 +2,29 @@
 #ifndef CTOP_DWARF_SEARCH_H
 #define CTOP_DWARF_SEARCH_H
 
-#include "dwarf_members.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
 #include "probe/object/elf_object.h"
 #include "probe/object/jemalloc_symbol.h"
 
 /* Finding, among many compilation units, one that describes jemalloc's thread data. */
+
+/* The two counters in jemalloc's struct tsd_s. */
+struct tsd_members {
+	bool has_allocated, has_deallocated;
+	uint64_t allocated, deallocated; /* offsets, bytes */
+};
+
+/* When to stop walking. */
+struct dwarf_limit {
+	uint64_t deadline_ns; /* CLOCK_MONOTONIC */
+	uint64_t entries;     /* debugging entries seen up to now */
+};
+
+/* Reads the clock; -ETIME with a sentence once the time is over. */
+int dwarf_limit_check(const struct dwarf_limit *limit, struct error *error);
 
 /*
  * Searches the debug data in `object`: the units of jemalloc's functions and sources, then, unless the names
