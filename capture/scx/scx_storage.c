@@ -134,6 +134,7 @@ static void consider(struct search *search, struct scx_map *map)
 		scx_map_close(map);
 		return;
 	}
+	btf__set_pointer_size(btf, SCX_BTF_POINTER_SIZE);
 	rank = scx_storage_rank(map->info.name, type_name(btf, map->info.btf_value_type_id), search->choice);
 	if (search->btf != NULL &&
 	    (rank < search->rank ||

@@ -25,19 +25,12 @@ const char *scx_btf_name(const struct btf *btf, uint32_t offset)
 
 const struct btf_type *scx_btf_resolve(const struct btf *btf, uint32_t id, uint32_t *ret_id)
 {
-	const struct btf_type *type = NULL;
+	const int resolved = btf__resolve_type(btf, id);
 
-	for (int step = 0; id != 0 && step < SCX_BTF_CHAIN_MAX; step++) {
-		type = btf__type_by_id(btf, id);
-		if (type == NULL)
-			return NULL;
-		if (!btf_is_mod(type) && !btf_is_typedef(type)) {
-			*ret_id = id;
-			return type;
-		}
-		id = type->type;
-	}
-	return NULL;
+	if (resolved < 0)
+		return NULL;
+	*ret_id = (uint32_t)resolved;
+	return btf__type_by_id(btf, *ret_id);
 }
 
 const struct btf_type *scx_btf_struct(const struct btf *btf, const char *name, uint32_t *ret_id)
@@ -71,33 +64,9 @@ static uint32_t flatten_array(const struct btf *btf, uint32_t id, uint64_t *ret_
 
 uint64_t scx_btf_size(const struct btf *btf, uint32_t id)
 {
-	const struct btf_type *type = scx_btf_resolve(btf, id, &id);
-	uint64_t count = 1;
-	uint64_t size;
+	const int64_t size = btf__resolve_size(btf, id);
 
-	if (type != NULL && btf_is_array(type)) {
-		id = flatten_array(btf, id, &count);
-		type = id != 0 ? btf__type_by_id(btf, id) : NULL;
-	}
-	if (type == NULL)
-		return 0;
-	switch (btf_kind(type)) {
-	case BTF_KIND_INT:
-	case BTF_KIND_STRUCT:
-	case BTF_KIND_UNION:
-	case BTF_KIND_ENUM:
-	case BTF_KIND_ENUM64:
-	case BTF_KIND_FLOAT:
-		size = type->size;
-		break;
-	case BTF_KIND_PTR:
-		size = SCX_BTF_POINTER_SIZE;
-		break;
-	default:
-		return 0;
-	}
-	/* both fit 32 bits */
-	return size * count <= UINT32_MAX ? size * count : 0;
+	return size > 0 ? (uint64_t)size : 0;
 }
 
 static const struct btf_member *find_member(const struct btf *btf, const struct btf_type *type,
