@@ -24,7 +24,6 @@ enum {
 	US = 1000,
 };
 
-/* A thread that has ended. */
 struct waiting_record {
 	uint32_t tgid, tid;               /* tgid is 0 when the record does not say */
 	uint64_t start_from_ns, start_ns; /* CLOCK_BOOTTIME: it began between them */
@@ -404,7 +403,6 @@ void ended_records_add_up(struct ended_records *records, const struct snapshot *
 
 /* --- the round --- */
 
-/* The work of one round. */
 struct reading {
 	struct ended_records *records;
 	const struct snapshot *now, *previous;

@@ -60,7 +60,6 @@ struct side {
 	const struct thread_state *states; /* with addresses of tasks; NULL where they are not known */
 };
 
-/* The work of one round. */
 struct reading {
 	struct ended_watch *watch;
 	const struct round *round;

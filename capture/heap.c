@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "base/supervisor.h"
 #include "probe/probe.h"
 
 enum {

@@ -19,7 +19,6 @@
 #include "base/unicode.h"
 #include "base/worker.h"
 #include "capture/procfs/procfs.h"
-#include "capture/procfs/root.h"
 
 enum {
 	STAT_MAX = 1024,       /* a line of numbers, and a name of 64 bytes at most */

@@ -159,7 +159,6 @@ static void fail(struct round *round, size_t row, enum source source, enum reaso
 		state->flags |= ROW_ENDED;
 }
 
-/* Reads the file into the round's text. */
 static enum reason read_text(struct round *round, size_t row, int tasks, enum source source)
 {
 	const struct snapshot *snapshot = round->snapshot;
@@ -439,7 +438,6 @@ static bool is_elsewhere(const struct taskstats_reply *reply, uint32_t tgid)
 	       taskstats_number(reply->layout, reply->stats, TASKSTATS_MEMBER_AC_TGID) != tgid;
 }
 
-/* Context of one round of queries. */
 struct intake {
 	struct round *round;
 	size_t first;    /* row of the first thread asked for */

@@ -190,7 +190,6 @@ struct thread_reader_memory {
 	size_t stops_capacity;
 };
 
-/* One call of thread_reader_read(). */
 struct reading {
 	struct thread_reader *reader;
 	struct thread_reader_memory *memory;

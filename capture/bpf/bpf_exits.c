@@ -25,7 +25,6 @@ struct known_sum {
 	uint64_t reading; /* number of the reading at which it had grown last */
 };
 
-/* Memory for a batch of entries. */
 struct batch {
 	void *keys, *values;
 	size_t capacity;
@@ -131,7 +130,6 @@ uint64_t bpf_exits_lost(const struct bpf_exits *exits)
 	return exits->object->bss->lost;
 }
 
-/* Called with each entry of a map. */
 typedef void entry_function(struct bpf_exits *exits, const void *key, const void *value);
 
 /* Grows the room for a batch where the entries of one slot of the kernel's table do not fit. */

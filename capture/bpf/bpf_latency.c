@@ -446,7 +446,6 @@ static bool read_pair(struct bpf_latency *latency, uint32_t index)
 	return true;
 }
 
-/* Reads what delayed waits since the last reading. */
 static void read_pairs(struct bpf_latency *latency)
 {
 	const uint32_t fresh_pair = __atomic_load_n(&latency->object->bss->fresh_pair, __ATOMIC_ACQUIRE);
@@ -467,7 +466,6 @@ static void read_pairs(struct bpf_latency *latency)
 	latency->used_pair_count = used;
 }
 
-/* Reads the new waits of each share. */
 static void read_shares(struct bpf_latency *latency)
 {
 	const uint32_t fresh = __atomic_load_n(&latency->object->bss->fresh_share, __ATOMIC_ACQUIRE);

@@ -45,7 +45,6 @@ struct bpf_latency_taker {
 	void *context;
 };
 
-/* The cost of measuring. */
 struct bpf_latency_cost {
 	uint64_t events;  /* of the scheduler */
 	uint64_t unseen;  /* switches of CPUs, or more, that the kernel did not tell of */

@@ -20,7 +20,6 @@ enum {
 	DEFAULT_PERIOD_US = 100000,
 };
 
-/* Context of one walk over the cgroups. */
 struct walk {
 	const struct roots *roots;
 	struct snapshot *snapshot;

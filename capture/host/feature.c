@@ -84,7 +84,6 @@ enum kernel_option kernel_config_find(const char *text, size_t length, const cha
 	return found;
 }
 
-/* Context of the checks. */
 struct checker {
 	struct feature_checks *checks;
 	struct arena *arena; /* owns the texts of results */

@@ -24,7 +24,6 @@ enum {
 	CAPABILITIES_MAX = 64, /* that capget(2) can tell */
 };
 
-/* Context of one reading of the host. */
 struct host_reader {
 	const struct roots *roots;
 	struct snapshot *snapshot;

@@ -167,7 +167,6 @@ static void read_value(struct thread_reading *reading, const struct key *key, st
 
 static struct keys keys[SOURCE_COUNT]; /* of the sources that are files of `key: value` lines */
 
-/* Makes the tables of all files. */
 static void make_tables(void);
 static pthread_once_t tables_once = PTHREAD_ONCE_INIT;
 

@@ -20,7 +20,6 @@ enum taskstats_member {
 };
 
 enum {
-	TASKSTATS_COMM_SIZE = 32,         /* bytes of ac_comm */
 	TASKSTATS_NOT_THERE = UINT16_MAX, /* offset of a member that a layout does not have */
 };
 

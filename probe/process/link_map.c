@@ -51,7 +51,6 @@ int auxiliary_vector_read(int process_directory, struct auxiliary_vector *ret_ve
 	return r;
 }
 
-/* The process whose link map is read. */
 struct link_reader {
 	pid_t pid;
 	struct transfer_way *way;

@@ -123,7 +123,6 @@ static void follow_run(struct file_run *run, const struct mapping *mapping)
 	*run = (struct file_run){mapping->device, mapping->inode, mapping->start};
 }
 
-/* A map in the making. */
 struct map_taking {
 	struct process_map *map;
 	size_t capacity, path_bytes;
