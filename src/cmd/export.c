@@ -13,7 +13,6 @@
 #include "cmd/export/exporter.h"
 #include "cmd/export/listener.h"
 #include "cmd/export/server.h"
-#include "cmd/export/textfile.h"
 #include "cmd/line/privilege.h"
 #include "cmd/line/reading_options.h"
 #include "cmd/line/signals.h"
@@ -116,8 +115,7 @@ struct running {
 	const struct command_options *options;
 	struct exporter *exporter;
 	struct listener listener;
-	struct server *server;     /* NULL: nothing listens */
-	struct textfile *textfile; /* NULL: no file is written */
+	struct server *server; /* NULL: nothing listens */
 	struct signals signals;
 };
 
@@ -263,8 +261,7 @@ static int start(struct running *running, const struct exporter_options *exporte
 		return result;
 	privilege_renounce();
 	if (options->textfile != NULL)
-		result = textfile_start(running->exporter, options->textfile, options->rounds,
-					&running->textfile, error);
+		result = exporter_start_file(running->exporter, options->textfile, error);
 	if (result == 0 && listens(options)) {
 		const struct listener *listener = &running->listener;
 		const bool any_host = listener->path != NULL || (listener->is_open && options->is_public);
@@ -287,14 +284,9 @@ static bool stop(struct running *running, bool keeps_file, int *status)
 	server_stop(running->server);
 	listener_close(&running->listener);
 	if (running->exporter != NULL)
-		exporter_wake(running->exporter);
-	if (running->textfile != NULL)
-		ended = textfile_stop(running->textfile, !keeps_file, &is_failing);
+		ended = exporter_stop(running->exporter, keeps_file, &is_failing);
 	if (is_failing && keeps_file)
 		*status = COMMAND_FAILED;
-	/* what is left behind still uses it */
-	if (running->exporter != NULL && ended)
-		ended = exporter_stop(running->exporter);
 	return ended;
 }
 
@@ -305,7 +297,6 @@ static int export_run(void *untyped, char **operands, int operand_count)
 		.capture = reading_options_capture(&options->scope, &options->backend, &options->roots),
 		.interval_ns = (uint64_t)(options->interval * (double)NS_PER_S),
 		.rounds = options->rounds,
-		.writes_file = options->textfile != NULL,
 	};
 	struct running running = {
 		.options = options, .listener = {.descriptor = -1}, .signals.descriptor = -1};

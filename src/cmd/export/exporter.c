@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -24,6 +25,7 @@
 #define SECOND_ROUND_DELAY_NS NS_PER_S
 #define OPEN_PATIENCE_NS      (5 * NS_PER_S)
 #define END_PATIENCE_NS       NS_PER_S
+#define FILE_END_PATIENCE_NS  (2 * NS_PER_S)
 /* How long a round waits for the names of users that nobody has asked for before. */
 #define USER_PATIENCE_NS (500 * NS_PER_MS)
 /* Besides three intervals: without a round for so long, the last one is too old to be shown. */
@@ -43,14 +45,18 @@ struct exporter {
 	bool waits_for_names;    /* groups are named after users */
 	struct session *session; /* these two belong to the thread that captures */
 	bool failure_noted;
-	char *failure; /* why the capture could not be opened; set before `done` is readable */
+	char *failure;    /* why the capture could not be opened; set before `done` is readable */
+	const char *path; /* of the file, as the user calls it; NULL: none is written */
+	char *target;     /* where links lead from there: what is written is what is removed */
+	pthread_t file_thread;
+	bool is_failing; /* of that thread: the file could not be written, which was reported */
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* something that the lock guards */
 
 	/* Everything below is guarded by the lock. */
 	struct export *export;
 	struct written written[EXPOSITION_FORMAT_COUNT];
-	bool woken;
+	bool is_ending;
 	uint64_t finished_ns;   /* CLOCK_BOOTTIME, when the newest round was added */
 	uint64_t start_unix_ns; /* of this process: told once, lest it changes with the clock */
 	uint64_t rounds, failed_rounds, file_failures, capture_cpu_ns;
@@ -148,6 +154,7 @@ static void release(struct exporter *exporter)
 	export_release(exporter->export);
 	queue_release(exporter->done);
 	free(exporter->failure);
+	free(exporter->target);
 	pthread_mutex_destroy(&exporter->lock);
 	pthread_cond_destroy(&exporter->changed);
 	free(exporter);
@@ -194,14 +201,6 @@ int exporter_start(const struct exporter_options *options, struct exporter **ret
 	else
 		*ret_exporter = exporter;
 	return result;
-}
-
-bool exporter_stop(struct exporter *exporter)
-{
-	if (!capture_loop_stop(exporter->capture, clock_ns(CLOCK_MONOTONIC) + END_PATIENCE_NS))
-		return false;
-	release(exporter);
-	return true;
 }
 
 int exporter_done_descriptor(const struct exporter *exporter)
@@ -295,7 +294,7 @@ void exporter_write(struct exporter *exporter, enum exposition_format format, st
 	age_ns = health->now_boottime_ns - exporter->finished_ns;
 	health->rounds = exporter->rounds;
 	health->failed_rounds = exporter->failed_rounds;
-	health->writes_file = exporter->options.writes_file;
+	health->writes_file = exporter->path != NULL;
 	health->file_failures = exporter->file_failures;
 	health->capture_cpu_ns = exporter->capture_cpu_ns;
 	health->stale = age_ns > stale_after_ns(exporter);
@@ -311,7 +310,14 @@ void exporter_write(struct exporter *exporter, enum exposition_format format, st
 	exposition_release(&exposition);
 }
 
-bool exporter_wait(struct exporter *exporter, uint64_t *round)
+/* --- the file --- */
+
+/*
+ * Waits until there is a page to be written: for a round after `*round`, to which `*round` is set; or where
+ * none comes, until what was read last is not shown any more, and then time and again as long (as its age
+ * goes on). Returns false at the end.
+ */
+static bool wait_for_page(struct exporter *exporter, uint64_t *round)
 {
 	const uint64_t patience_ns = stale_after_ns(exporter);
 	struct timespec until;
@@ -323,25 +329,109 @@ bool exporter_wait(struct exporter *exporter, uint64_t *round)
 	age_ns = clock_ns(CLOCK_BOOTTIME) - exporter->finished_ns;
 	until = clock_timespec(clock_ns(CLOCK_MONOTONIC) + 1 +
 			       (age_ns < patience_ns ? patience_ns - age_ns : patience_ns));
-	while (!exporter->woken && export_round_count(exporter->export) == *round && result == 0)
+	while (!exporter->is_ending && export_round_count(exporter->export) == *round && result == 0)
 		result = pthread_cond_timedwait(&exporter->changed, &exporter->lock, &until);
-	is_due = !exporter->woken || export_round_count(exporter->export) != *round;
+	is_due = !exporter->is_ending || export_round_count(exporter->export) != *round;
 	*round = export_round_count(exporter->export);
 	pthread_mutex_unlock(&exporter->lock);
 	return is_due;
 }
 
-void exporter_count_file_failure(struct exporter *exporter)
+static int write_page(const struct exporter *exporter, const struct buffer *page, struct error *error)
 {
-	pthread_mutex_lock(&exporter->lock);
-	exporter->file_failures++;
-	pthread_mutex_unlock(&exporter->lock);
+	struct file_replacement replacement;
+	int result = file_replacement_open(&replacement, exporter->target, 0644, true, error);
+
+	if (result < 0)
+		return result;
+	/* node_exporter is another user, whatever the umask is; some file systems give all files one mode */
+	(void)!fchmod(replacement.descriptor, 0644);
+	result = file_write_all(replacement.descriptor, page->data, page->length);
+	if (result == 0)
+		return file_replacement_commit(&replacement, error);
+	file_replacement_abandon(&replacement);
+	return error_set(error, result, "cannot write %s: %s", exporter->path, strerror(-result));
 }
 
-void exporter_wake(struct exporter *exporter)
+/* Says once that it fails, and once that it works again. */
+static void note_result(struct exporter *exporter, uint64_t round, int result, const struct error *error)
+{
+	if (result < 0) {
+		pthread_mutex_lock(&exporter->lock);
+		exporter->file_failures++;
+		pthread_mutex_unlock(&exporter->lock);
+		if (!exporter->is_failing)
+			command_note("%s%s", error->text,
+				     round == exporter->options.rounds ? "" : "; trying again each round");
+	} else if (exporter->is_failing) {
+		command_note("%s is written again", exporter->path);
+	}
+	exporter->is_failing = result < 0;
+}
+
+static void *write_pages(void *argument)
+{
+	struct exporter *exporter = argument;
+	uint64_t round = 0;
+
+	while (wait_for_page(exporter, &round)) {
+		struct export_health health = {.own_names = true};
+		struct buffer page = {0};
+		struct error error;
+		int result;
+
+		exporter_write(exporter, EXPOSITION_TEXT, &health, &page);
+		result = write_page(exporter, &page, &error);
+		note_result(exporter, round, result, &error);
+		buffer_release(&page);
+	}
+	return NULL;
+}
+
+int exporter_start_file(struct exporter *exporter, const char *path, struct error *error)
+{
+	const size_t length = strlen(path);
+	struct file_replacement trial;
+	int result = file_follow_links(path, &exporter->target, error);
+
+	if (result == 0)
+		result = file_replacement_open(&trial, exporter->target, 0644, true, error);
+	if (result < 0)
+		return result;
+	file_replacement_abandon(&trial);
+	if (length < 5 || strcmp(path + length - 5, ".prom") != 0)
+		command_note("%s does not end in .prom, and node_exporter reads no other files", path);
+	exporter->path = path;
+	result = worker_start(&exporter->file_thread, write_pages, exporter);
+	if (result < 0) {
+		exporter->path = NULL;
+		return error_set(error, result, "cannot start a thread: %s", strerror(-result));
+	}
+	return 0;
+}
+
+/* Returns false where its thread hangs. */
+static bool stop_file(struct exporter *exporter, bool keeps_file)
 {
 	pthread_mutex_lock(&exporter->lock);
-	exporter->woken = true;
+	exporter->is_ending = true;
 	pthread_cond_broadcast(&exporter->changed);
 	pthread_mutex_unlock(&exporter->lock);
+	if (!worker_join(exporter->file_thread, clock_ns(CLOCK_MONOTONIC) + FILE_END_PATIENCE_NS))
+		return false;
+	if (!keeps_file)
+		unlink(exporter->target);
+	return true;
+}
+
+bool exporter_stop(struct exporter *exporter, bool keeps_file, bool *ret_is_failing)
+{
+	/* what is left behind still uses it */
+	if (exporter->path != NULL && !stop_file(exporter, keeps_file))
+		return false;
+	*ret_is_failing = exporter->is_failing;
+	if (!capture_loop_stop(exporter->capture, clock_ns(CLOCK_MONOTONIC) + END_PATIENCE_NS))
+		return false;
+	release(exporter);
+	return true;
 }

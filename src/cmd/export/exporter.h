@@ -21,8 +21,7 @@ struct exporter_options {
 	struct capture_options capture;
 	struct export_options export;
 	uint64_t interval_ns;
-	uint64_t rounds;  /* that are added before it is done; 0: it never is */
-	bool writes_file; /* pages tell how often that failed */
+	uint64_t rounds; /* that are added before it is done; 0: it never is */
 };
 
 /*
@@ -33,10 +32,20 @@ int exporter_start(const struct exporter_options *options, struct exporter **ret
 		   struct error *error);
 
 /*
- * Ends the thread. One that hangs in the kernel is left behind after a second; then false is returned,
- * nothing is freed and the process has to end without exit(3).
+ * Writes the page of each round to a file for the textfile collector of node_exporter, in a thread of its
+ * own, so that a disk that is slow delays nobody: whole or not at all, in the classic format, and under names
+ * that do not clash with those of node_exporter itself. Fails at once where the file could not be written: 0
+ * or a negative errno with a sentence. `path` outlives the exporter.
  */
-bool exporter_stop(struct exporter *exporter);
+int exporter_start_file(struct exporter *exporter, const char *path, struct error *error);
+
+/*
+ * Ends the threads: what is being written is finished, and the newest round is in the file. Without
+ * `keeps_file` the file goes, since what it says is not so any more. A thread that hangs in the kernel is
+ * left behind after a few seconds; then false is returned, nothing is freed and the process has to end
+ * without exit(3). `*ret_is_failing`: the newest round could not be written.
+ */
+bool exporter_stop(struct exporter *exporter, bool keeps_file, bool *ret_is_failing);
 
 /* Readable once all rounds are taken, or the capture could not be opened (exporter_failure()). */
 int exporter_done_descriptor(const struct exporter *exporter);
@@ -51,18 +60,5 @@ const char *exporter_failure(const struct exporter *exporter);
  */
 void exporter_write(struct exporter *exporter, enum exposition_format format, struct export_health *health,
 		    struct buffer *page);
-
-/*
- * Waits until there is a page to be written: for a round after `*round`, to which `*round` is set; or where
- * none comes, until what was read last is not shown any more, and then time and again as long (as its age
- * goes on). Returns false where exporter_wake() was called before.
- */
-bool exporter_wait(struct exporter *exporter, uint64_t *round);
-
-/* A page could not be written to the file. Safe from any thread. */
-void exporter_count_file_failure(struct exporter *exporter);
-
-/* Ends all waiting for rounds, now and later. */
-void exporter_wake(struct exporter *exporter);
 
 #endif
