@@ -36,7 +36,7 @@ static struct fixture begin(void)
 
 	assert_int_equal(queue_create(sizeof(struct ui_event), ui_event_discard, &fixture.queue, &error), 0);
 	fixture.tasks = tasks_create();
-	fixture.loader = file_loader_create(fixture.tasks, fixture.queue);
+	fixture.loader = file_loader_create(NULL, fixture.tasks, fixture.queue);
 	return fixture;
 }
 

@@ -15,8 +15,8 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "cmd/live/file_loader.h"
 #include "cmd/live/save_name.h"
-#include "cmd/live/saver.h"
 #include "snapshot/snapshot.h"
 #include "ui/ui.h"
 
@@ -64,7 +64,7 @@ static void test_taken_names(void **state)
 
 /* A screen that requests the next save as soon as one is reported. */
 static struct screen {
-	struct saver *saver;
+	struct file_loader *loader;
 	struct snapshot *next; /* NULL: no further save */
 	pthread_t thread;
 	atomic_int tid;
@@ -75,7 +75,7 @@ static void *ask(void *argument)
 {
 	(void)argument;
 	atomic_store(&screen.tid, gettid());
-	saver_request(screen.saver, screen.next, NULL);
+	file_loader_save(screen.loader, screen.next, NULL);
 	atomic_store(&screen.has_asked, true);
 	return NULL;
 }
@@ -125,8 +125,8 @@ static void test_next_save(void **state)
 	assert_int_equal(queue_create(sizeof(struct ui_event), NULL, &queue, &error), 0);
 	for (size_t i = 0; i < ARRAY_COUNT(snapshots); i++)
 		snapshot_finish(snapshots[i]);
-	screen = (struct screen){.saver = saver_create(directory, tasks, queue), .next = snapshots[1]};
-	saver_request(screen.saver, snapshots[0], NULL);
+	screen = (struct screen){.loader = file_loader_create(directory, tasks, queue), .next = snapshots[1]};
+	file_loader_save(screen.loader, snapshots[0], NULL);
 	for (size_t i = 0; i < ARRAY_COUNT(snapshots); i++) {
 		struct ui_event event;
 
@@ -139,7 +139,7 @@ static void test_next_save(void **state)
 	screen.next = NULL;
 	assert_true(tasks_stop(tasks, clock_ns(CLOCK_MONOTONIC) + 60 * NS_PER_S));
 	assert_int_equal(rmdir(directory), 0);
-	saver_release(screen.saver);
+	file_loader_release(screen.loader);
 	tasks_release(tasks);
 	queue_release(queue);
 	for (size_t i = 0; i < ARRAY_COUNT(snapshots); i++)

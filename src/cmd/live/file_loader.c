@@ -15,6 +15,7 @@
 #include "cmd/line/config_tabs.h"
 #include "cmd/line/snapshot_files.h"
 #include "cmd/line/snapshot_report.h"
+#include "save_name.h"
 #include "store/ctprof.h"
 
 /* The rest of a larger directory is ignored. */
@@ -26,22 +27,31 @@ enum {
 };
 
 struct file_loader {
+	const char *directory; /* of saved snapshots; NULL: the working directory */
 	struct tasks *tasks;
 	struct queue *queue;
 	atomic_uint_fast64_t request; /* number of the last file asked for; results of others are dropped */
 	atomic_uint naming;           /* tasks that read directories */
-	atomic_bool is_reporting;     /* a task writes a report */
 	pthread_mutex_t config_lock;  /* held while a task writes the configuration */
-	char *report;                 /* the last one's name; of the screen's thread */
+
+	/* Of the screen's thread: */
+	char *report;             /* name of the last report */
+	uint64_t serial, from_ns; /* last save: the end of a window and when that began; 0: no window */
+
+	pthread_mutex_t lock;
+	/* Everything below is guarded by the lock. */
+	bool is_saving, is_reporting; /* from when it was asked for until the file is there */
 };
 
-struct file_loader *file_loader_create(struct tasks *tasks, struct queue *queue)
+struct file_loader *file_loader_create(const char *directory, struct tasks *tasks, struct queue *queue)
 {
 	struct file_loader *loader = memory_allocate_zero(1, sizeof(*loader));
 
+	loader->directory = directory;
 	loader->tasks = tasks;
 	loader->queue = queue;
 	pthread_mutex_init(&loader->config_lock, NULL);
+	pthread_mutex_init(&loader->lock, NULL);
 	return loader;
 }
 
@@ -50,6 +60,7 @@ void file_loader_release(struct file_loader *loader)
 	if (loader == NULL)
 		return;
 	pthread_mutex_destroy(&loader->config_lock);
+	pthread_mutex_destroy(&loader->lock);
 	free(loader->report);
 	free(loader);
 }
@@ -67,6 +78,8 @@ struct job {
 	char *section;                                      /* of the configuration */
 	struct config_change changes[CONFIG_TAB_KEY_COUNT]; /* values owned */
 	struct buffer text;                                 /* of a report */
+	struct snapshot *snapshot;                          /* to save, with its window */
+	struct snapshot_window *window;
 };
 
 static struct job *create_job(struct file_loader *loader, const char *path)
@@ -83,6 +96,8 @@ static void release_job(struct job *job)
 	for (size_t i = 0; i < CONFIG_TAB_KEY_COUNT; i++)
 		free((char *)(uintptr_t)job->changes[i].value);
 	buffer_release(&job->text);
+	snapshot_release(job->snapshot);
+	snapshot_window_release(job->window);
 	free(job->path);
 	free(job->section);
 	free(job);
@@ -103,6 +118,39 @@ static void start_job(struct job *job, void (*run)(void *job), bool must_finish,
 							       strerror(-result)),
 				      .is_error = true});
 	release_job(job);
+}
+
+/* --- what is written one at a time: `is_busy` is a flag that the lock guards --- */
+
+static bool is_set(struct file_loader *loader, const bool *is_busy)
+{
+	bool set;
+
+	pthread_mutex_lock(&loader->lock);
+	set = *is_busy;
+	pthread_mutex_unlock(&loader->lock);
+	return set;
+}
+
+/* Returns false while another one is under way. */
+static bool begin(struct file_loader *loader, bool *is_busy)
+{
+	bool was_busy;
+
+	pthread_mutex_lock(&loader->lock);
+	was_busy = *is_busy;
+	*is_busy = true;
+	pthread_mutex_unlock(&loader->lock);
+	return !was_busy;
+}
+
+/* Ends under the lock: once the screen has the event, it may ask for the next one. */
+static void finish(struct file_loader *loader, bool *is_busy, const struct ui_event *event)
+{
+	pthread_mutex_lock(&loader->lock);
+	*is_busy = false;
+	queue_send(loader->queue, event);
+	pthread_mutex_unlock(&loader->lock);
 }
 
 /* --- snapshots --- */
@@ -149,6 +197,76 @@ void file_loader_request(struct file_loader *loader, uint64_t number, const char
 	if (queue_withdraw(loader->queue, is_file, &former))
 		ui_event_discard(&former);
 	start_job(job, load, false, UI_EVENT_FILE, "read");
+}
+
+/* A message is one line on the screen, so the reason must not come after a long name. */
+static char *describe_unsaved(const struct file_loader *loader, const char *reason)
+{
+	static const char suffix[] = ".ctprof.zst: ";
+	const char *end_of_name = strstr(reason, suffix);
+
+	return memory_format("not saved in %s: %s", loader->directory != NULL ? loader->directory : ".",
+			     end_of_name != NULL ? end_of_name + strlen(suffix) : reason);
+}
+
+static void save(void *argument)
+{
+	struct job *job = argument;
+	struct file_loader *loader = job->loader;
+	struct ui_event event = {.kind = UI_EVENT_SAVED};
+	struct error error;
+	uint64_t json_bytes;
+
+	if (save_name_write(job->snapshot, job->window, loader->directory, &event.path, &json_bytes, &error) <
+	    0) {
+		event.is_error = true;
+		event.message = describe_unsaved(loader, error.text);
+	} else {
+		event.message = memory_format("%s%s", event.path,
+					      json_bytes > CTPROF_KTSTR_LIMIT
+						      ? " (over 256 MiB of JSON: ktstr will refuse it)"
+						      : "");
+	}
+	release_job(job);
+	finish(loader, &loader->is_saving, &event);
+}
+
+void file_loader_save(struct file_loader *loader, const struct snapshot *shown,
+		      struct snapshot_window *window)
+{
+	const uint64_t from_ns = window != NULL ? window->from->provenance.boottime_ns : 0;
+	struct ui_event failure = {.kind = UI_EVENT_SAVED, .is_error = true};
+	struct job *job;
+	int result;
+
+	if (!begin(loader, &loader->is_saving)) {
+		snapshot_window_release(window);
+		/* the save under way serves a request for the same, too */
+		if (loader->serial == shown->serial && loader->from_ns == from_ns)
+			return;
+		failure.message = memory_duplicate("not saved: the previous snapshot is still being written");
+		queue_send(loader->queue, &failure);
+		return;
+	}
+	loader->serial = shown->serial;
+	loader->from_ns = from_ns;
+	job = create_job(loader, "");
+	/* only the number of references changes: a finished snapshot does not */
+	job->snapshot = snapshot_reference((struct snapshot *)(uintptr_t)shown);
+	job->window = window;
+	result = tasks_start(loader->tasks, (struct task){save, job, .must_finish = true});
+	if (result == 0)
+		return;
+	failure.message = describe_unsaved(loader, strerror(-result));
+	release_job(job);
+	finish(loader, &loader->is_saving, &failure);
+}
+
+char *file_loader_give_up_save(struct file_loader *loader)
+{
+	return is_set(loader, &loader->is_saving)
+		       ? describe_unsaved(loader, "its file system does not answer")
+		       : NULL;
 }
 
 /* --- names of files --- */
@@ -344,19 +462,21 @@ static int draw_report(const struct ui_report *shown, const char *path, struct b
 	return result;
 }
 
-static void finish_report(struct file_loader *loader, char *message, const char *unwritten)
+static struct ui_event report_event(char *message, const char *unwritten)
 {
-	queue_send(loader->queue, &(struct ui_event){
-					  .kind = UI_EVENT_REPORT,
-					  .message = message,
-					  .path = unwritten != NULL ? memory_duplicate(unwritten) : NULL,
-					  .is_error = unwritten != NULL,
-				  });
+	return (struct ui_event){
+		.kind = UI_EVENT_REPORT,
+		.message = message,
+		.path = unwritten != NULL ? memory_duplicate(unwritten) : NULL,
+		.is_error = unwritten != NULL,
+	};
 }
 
 static void write_report(void *argument)
 {
 	struct job *job = argument;
+	struct file_loader *loader = job->loader;
+	struct ui_event event;
 	struct output output;
 	struct error error;
 	int result = output_open(&output, job->path, false, &error);
@@ -366,25 +486,24 @@ static void write_report(void *argument)
 		job->text = (struct buffer){0};
 		result = output_close(&output, &error);
 	}
-	/* before it is told, whereupon another one may be asked for */
-	atomic_store(&job->loader->is_reporting, false);
-	finish_report(job->loader,
-		      result < 0 ? memory_duplicate(error.text) : memory_format("wrote %s", job->path),
-		      result < 0 ? job->path : NULL);
+	event = report_event(result < 0 ? memory_duplicate(error.text) : memory_format("wrote %s", job->path),
+			     result < 0 ? job->path : NULL);
 	release_job(job);
+	finish(loader, &loader->is_reporting, &event);
 }
 
 void file_loader_write_report(struct file_loader *loader, const char *path, const struct ui_report *shown)
 {
+	struct ui_event event;
 	struct job *job;
 	struct error error;
 	int result;
 
-	if (atomic_load(&loader->is_reporting)) {
-		finish_report(
-			loader,
+	if (!begin(loader, &loader->is_reporting)) {
+		event = report_event(
 			memory_format("%s: not written: the previous report is still being written", path),
 			path);
+		queue_send(loader->queue, &event);
 		return;
 	}
 	job = create_job(loader, path);
@@ -393,20 +512,19 @@ void file_loader_write_report(struct file_loader *loader, const char *path, cons
 	if (result == 0) {
 		free(loader->report);
 		loader->report = memory_duplicate(path);
-		atomic_store(&loader->is_reporting, true);
 		result = tasks_start(loader->tasks, (struct task){write_report, job, .must_finish = true});
 		if (result == 0)
 			return;
-		atomic_store(&loader->is_reporting, false);
 		error_set(&error, result, "cannot write %s now: %s", path, strerror(-result));
 	}
-	finish_report(loader, memory_duplicate(error.text), path);
 	release_job(job);
+	event = report_event(memory_duplicate(error.text), path);
+	finish(loader, &loader->is_reporting, &event);
 }
 
-char *file_loader_give_up(struct file_loader *loader)
+char *file_loader_give_up_report(struct file_loader *loader)
 {
-	return atomic_load(&loader->is_reporting)
+	return is_set(loader, &loader->is_reporting)
 		       ? memory_format("%s: not written: its file system does not answer", loader->report)
 		       : NULL;
 }

@@ -15,7 +15,6 @@
 #include "cmd/line/snapshot_files.h"
 #include "file_loader.h"
 #include "moment_loader.h"
-#include "saver.h"
 #include "tasks.h"
 
 /* The second round comes soon, so that the first changes do not have to wait for a whole interval. */
@@ -34,8 +33,7 @@ struct screen_host {
 	struct queue *queue;
 	struct tasks *tasks;
 	struct file_loader *files;
-	struct saver *saver; /* these may be NULL */
-	struct moment_loader *moments;
+	struct moment_loader *moments; /* these may be NULL */
 	struct lookup_thread *lookups;
 	struct capture_loop *capture;
 	struct ring *ring;       /* keeps the rounds that the screen gets */
@@ -177,7 +175,7 @@ static bool request(void *context, const struct ui_request *request)
 		capture_loop_request_full(host->capture);
 		break;
 	case UI_REQUEST_SAVE:
-		saver_request(host->saver, request->save.shown, request->save.window);
+		file_loader_save(host->files, request->save.shown, request->save.window);
 		break;
 	case UI_REQUEST_FILE:
 		file_loader_request(host->files, request->number, request->text);
@@ -244,7 +242,6 @@ static int add_descriptor(struct screen_host *host, int descriptor, struct error
 static void release(struct screen_host *host)
 {
 	file_loader_release(host->files);
-	saver_release(host->saver);
 	moment_loader_release(host->moments);
 	capture_loop_release(host->capture);
 	snapshot_release(host->first);
@@ -320,15 +317,13 @@ int screen_host_start(const struct screen_host_options *options, struct screen_h
 	host->offered.receive = receive;
 	host->offered.request = request;
 	host->tasks = tasks_create();
-	host->files = file_loader_create(host->tasks, host->queue);
+	host->files = file_loader_create(options->save_directory, host->tasks, host->queue);
 	offer(host, UI_REQUEST_FILE);
 	offer(host, UI_REQUEST_NAMES);
 	offer(host, UI_REQUEST_WRITE_TAB);
 	offer(host, UI_REQUEST_REPORT);
-	if (options->saves) {
-		host->saver = saver_create(options->save_directory, host->tasks, host->queue);
+	if (options->saves)
 		offer(host, UI_REQUEST_SAVE);
-	}
 	if (options->history != NULL)
 		start_past(host, options->history);
 	if (options->capture != NULL)
@@ -368,8 +363,8 @@ static bool tell(const char *before, const char *message)
 /* Tells what came of saves and reports that the screen has not shown. Returns whether one failed. */
 static bool tell_results(struct screen_host *host)
 {
-	char *unsaved = host->saver != NULL ? saver_give_up(host->saver) : NULL;
-	char *unwritten = file_loader_give_up(host->files);
+	char *unsaved = file_loader_give_up_save(host->files);
+	char *unwritten = file_loader_give_up_report(host->files);
 	bool failed = tell("", unsaved);
 	struct ui_event event;
 
