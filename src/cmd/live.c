@@ -236,12 +236,9 @@ static int run_live(const struct live_options *options, const struct view *view,
 		.saves = true,
 		.save_directory = options->save_directory,
 	};
-	struct session *session;
-	struct screen_host *host;
-	bool failed = false, left_behind = false;
-	int status, result = check_save_directory(options->save_directory, error);
+	int status;
 
-	if (result < 0)
+	if (check_save_directory(options->save_directory, error) < 0)
 		return command_failed(error);
 	if (options->keep_mib != 0) {
 		host_options.ring = ring_create(options->keep_mib << 20);
@@ -256,21 +253,10 @@ static int run_live(const struct live_options *options, const struct view *view,
 	ui_options.interval_ns = (uint64_t)(options->interval * NS_PER_S);
 	ui_options.rounds = options->rounds;
 	ui_options.latency = options->latency;
-	session = session_create();
-	result = screen_host_start(&host_options, &host, error);
-	if (result == 0) {
-		result = screen_host_run(host, session, &ui_options, error);
-		left_behind = !screen_host_stop(host, &failed);
-	}
-	session_release(session);
+	status = screen_host_show(&host_options, session_create(), &ui_options, error);
 	lookup_thread_stop(host_options.lookups);
-	if (!left_behind) {
-		reader_release(capture.reader);
-		ring_release(host_options.ring);
-	}
-	status = result == 0 && failed ? COMMAND_FAILED : signals_end(result, error);
-	if (left_behind)
-		_exit(status);
+	reader_release(capture.reader);
+	ring_release(host_options.ring);
 	return status;
 }
 
@@ -281,31 +267,20 @@ static int run_files(const struct live_options *options, const struct view *view
 {
 	struct ui_options ui_options = make_ui_options(options, view);
 	struct history_moment files[2] = {{NULL, NULL, NULL}, {NULL, NULL, NULL}};
-	struct session *session;
-	struct screen_host *host;
-	bool left_behind = false, failed = false;
-	int status, result = snapshot_files_read((const char *const *)paths, count, CTPROF_DEFAULT_LIMIT,
-						 files, error);
+	int status;
 
-	if (result < 0)
+	if (snapshot_files_read((const char *const *)paths, count, CTPROF_DEFAULT_LIMIT, files, error) < 0)
 		return command_failed(error);
-	session = session_create_file(snapshot_reference(files[count - 1].snapshot));
 	ui_options.file_name = files[count - 1].name;
 	if (count == 2) {
 		ui_options.before_name = files[0].name;
 		ui_options.before = files[0].snapshot;
 	}
-	result = screen_host_start(&(struct screen_host_options){.saves = false}, &host, error);
-	if (result == 0) {
-		result = screen_host_run(host, session, &ui_options, error);
-		left_behind = !screen_host_stop(host, &failed);
-	}
-	session_release(session);
+	status = screen_host_show(&(struct screen_host_options){.saves = false},
+				  session_create_file(snapshot_reference(files[count - 1].snapshot)),
+				  &ui_options, error);
 	for (size_t i = 0; i < count; i++)
 		snapshot_file_release(&files[i]);
-	status = result == 0 && failed ? COMMAND_FAILED : signals_end(result, error);
-	if (left_behind)
-		_exit(status);
 	return status;
 }
 

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* `ctop replay`: the screen on a moment that was recorded. */
-#include <errno.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "base/clock.h"
 #include "cmd/line/config_settings.h"
 #include "cmd/line/config_tabs.h"
 #include "cmd/line/history_place.h"
 #include "cmd/line/screen_options.h"
-#include "cmd/line/signals.h"
 #include "cmd/line/view_options.h"
 #include "cmd/live/screen_host.h"
 #include "commands.h"
@@ -88,72 +83,35 @@ static int configure(void *untyped, const struct option_set *given, struct error
 	return result;
 }
 
-/* Shows the moment that was made, on a terminal. */
-static int show(const struct replay_options *options, const struct view *view, struct screen_host *host,
-		struct ui_moment *moment, struct error *error)
+static int replay(const struct replay_options *options, const struct view *view, const char *when)
 {
-	const struct ui_options ui_options = {
+	struct ui_look look = {.kind = UI_LOOK_NEWEST, .from_newest = true};
+	struct screen_host_options host_options = {
+		.look = &look, .saves = true, .save_directory = options->save_directory};
+	struct ui_options ui_options = {
 		.theme = options->no_color ? THEME_MONO : (enum theme)options->theme,
 		.ascii = options->ascii,
 		.no_mouse = options->no_mouse,
 		.view = view,
 		.notice = options->config.first_problem,
 		.config_path = options->config.path,
-		.moment = moment,
 		.plays = options->plays,
 	};
-	struct session *session;
-	int result;
-
-	if (isatty(STDOUT_FILENO) != 1) {
-		ui_moment_discard(moment);
-		return error_set(error, -ENOTTY,
-				 "a screen needs a terminal; ctop dump and ctop show %s@WHEN print",
-				 history_place());
-	}
-	session = session_create();
-	result = screen_host_run(host, session, &ui_options, error);
-	session_release(session);
-	/* where there was no screen nobody took it over */
-	ui_moment_discard(moment);
-	return result;
-}
-
-static int replay(const struct replay_options *options, const struct view *view, const char *when)
-{
-	struct ui_look look = {.kind = UI_LOOK_NEWEST, .from_newest = true};
-	struct screen_host_options host_options = {.saves = true, .save_directory = options->save_directory};
 	const uint64_t now = clock_ns(CLOCK_REALTIME);
-	struct screen_host *host;
-	struct history *history;
-	struct ui_moment moment = {.number = 0};
 	struct error error;
-	bool stopped = true, failed = false;
-	int status, result;
+	int status;
 
 	if (when != NULL) {
 		look.kind = UI_LOOK_TIME;
 		if (when_parse(when, now, now, &look.unix_ns, &error) < 0)
 			return command_misused(&replay_command, &error);
 	}
-	result = history_open(history_place(), &history, &error);
-	if (result < 0)
+	if (history_open(history_place(), &host_options.history, &error) < 0)
 		return command_failed(&error);
 	if (when != NULL)
-		(void)when_parse(when, now, history_newest(history, now), &look.unix_ns, NULL);
-	host_options.history = history;
-	result = screen_host_start(&host_options, &host, &error);
-	if (result == 0) {
-		result = screen_host_begin(host, &look, &moment, &error);
-		if (result == 0)
-			result = show(options, view, host, &moment, &error);
-		stopped = screen_host_stop(host, &failed);
-	}
-	if (stopped)
-		history_close(history);
-	status = result == 0 && failed ? COMMAND_FAILED : signals_end(result, &error);
-	if (!stopped)
-		_exit(status);
+		(void)when_parse(when, now, history_newest(host_options.history, now), &look.unix_ns, NULL);
+	status = screen_host_show(&host_options, session_create(), &ui_options, &error);
+	history_close(host_options.history);
 	return status;
 }
 

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "cmd/line/capture_loop.h"
 #include "cmd/line/command.h"
+#include "cmd/line/signals.h"
 #include "cmd/line/snapshot_files.h"
 #include "file_loader.h"
 #include "moment_loader.h"
@@ -289,8 +290,9 @@ static int start_capture(struct screen_host *host, const struct capture_options 
 	return 0;
 }
 
-int screen_host_start(const struct screen_host_options *options, struct screen_host **ret_host,
-		      struct error *error)
+/* To be called before ncurses is up. */
+static int start(const struct screen_host_options *options, struct screen_host **ret_host,
+		 struct error *error)
 {
 	struct screen_host *host = memory_allocate_zero(1, sizeof(*host));
 	int result;
@@ -335,21 +337,39 @@ int screen_host_start(const struct screen_host_options *options, struct screen_h
 	return result;
 }
 
-int screen_host_begin(struct screen_host *host, const struct ui_look *look, struct ui_moment *ret_moment,
-		      struct error *error)
+/* Makes the moment to begin with, before there is a screen. */
+static int begin(struct screen_host *host, const struct screen_host_options *options,
+		 struct ui_moment *ret_moment, struct error *error)
 {
-	return moment_loader_begin(host->moments, look, ret_moment, error);
+	int result = moment_loader_begin(host->moments, options->look, ret_moment, error);
+
+	if (result == 0 && isatty(STDOUT_FILENO) != 1)
+		result = error_set(error, -ENOTTY,
+				   "a screen needs a terminal; ctop dump and ctop show %s@WHEN print",
+				   options->history->directory);
+	return result;
 }
 
-int screen_host_run(struct screen_host *host, struct session *session, const struct ui_options *options,
-		    struct error *error)
+static int run(struct screen_host *host, const struct screen_host_options *options, struct session *session,
+	       struct ui_options *ui, struct error *error)
 {
 	const struct snapshot *shown = session_now(session);
+	struct ui_moment moment = {.number = 0};
+	int result = 0;
 
-	if (shown == NULL && options->moment != NULL && options->moment->moment != NULL)
-		shown = session_moment_now(options->moment->moment);
-	snapshot_files_wait_for_users(shown, USER_PATIENCE_NS);
-	return ui_run(session, &host->offered, options, error);
+	if (options->look != NULL) {
+		result = begin(host, options, &moment, error);
+		ui->moment = &moment;
+	}
+	if (shown == NULL && moment.moment != NULL)
+		shown = session_moment_now(moment.moment);
+	if (result == 0) {
+		snapshot_files_wait_for_users(shown, USER_PATIENCE_NS);
+		result = ui_run(session, &host->offered, ui, error);
+	}
+	/* where there was no screen nobody took it over */
+	ui_moment_discard(&moment);
+	return result;
 }
 
 /* Tells what came of a save or a report; nothing for NULL. Returns whether that is told. */
@@ -381,7 +401,8 @@ static bool tell_results(struct screen_host *host)
 	return failed;
 }
 
-bool screen_host_stop(struct screen_host *host, bool *ret_failed)
+/* Returns false where something was left behind. */
+static bool stop(struct screen_host *host, bool *ret_failed)
 {
 	uint64_t deadline_ns = clock_ns(CLOCK_MONOTONIC) + END_PATIENCE_NS, least_ns;
 	bool ended;
@@ -401,4 +422,22 @@ bool screen_host_stop(struct screen_host *host, bool *ret_failed)
 	if (ended)
 		release(host);
 	return ended;
+}
+
+int screen_host_show(const struct screen_host_options *options, struct session *session,
+		     struct ui_options *ui, struct error *error)
+{
+	bool failed = false, ended = true;
+	struct screen_host *host;
+	int status, result = start(options, &host, error);
+
+	if (result == 0) {
+		result = run(host, options, session, ui, error);
+		ended = stop(host, &failed);
+	}
+	session_release(session);
+	status = result == 0 && failed ? COMMAND_FAILED : signals_end(result, error);
+	if (!ended)
+		_exit(status);
+	return status;
 }

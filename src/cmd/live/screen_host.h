@@ -13,41 +13,31 @@
  * The work behind a screen: a capture where it is live, lookups, and tasks that load, save and make moments.
  * Events of all of them come through one queue.
  */
-struct screen_host;
 
 /* NULL: this screen has none. What they point to outlives the host. */
 struct screen_host_options {
 	const struct capture_options *capture;
-	struct ring *ring;       /* keeps the rounds that the screen gets */
-	struct history *history; /* for moments */
+	struct ring *ring;          /* keeps the rounds that the screen gets */
+	struct history *history;    /* for moments */
+	const struct ui_look *look; /* a moment of the history to begin with */
 	struct lookup_thread *lookups;
 	bool saves;
 	const char *save_directory; /* NULL: the working directory */
 };
 
 /*
- * Starts what works. Returns 0, or a negative errno with a sentence for what fails at once; it does not wait
- * for a capture that takes long to open, whose failure ends the screen (UI_EVENT_FAILED). No round is taken
- * before the screen asks for them. To be called before ncurses is up; end it with screen_host_stop().
+ * Starts what works, shows a session, which it releases, by ui_run() (`ui->moment` is set here), and ends
+ * everything. It does not wait for a capture that takes long to open, whose failure ends the screen
+ * (UI_EVENT_FAILED). No round is taken before the screen asks for them.
+ *
+ * A save, a report or a change of the configuration under way at the end is finished first, as long as a
+ * thread works on it. What came of a save or a report, and the screen has not shown, goes to stderr.
+ *
+ * Returns the exit status of the command, after the sentence of a failure. The signal that ended the screen
+ * is raised again. What hangs in the kernel is left behind, so that this takes less than a second then, and
+ * the process ends here: exit(3) would wait for a thread that hangs, for a leak checker. `error` is scratch.
  */
-int screen_host_start(const struct screen_host_options *options, struct screen_host **ret_host,
-		      struct error *error);
-
-/* moment_loader_begin() */
-int screen_host_begin(struct screen_host *host, const struct ui_look *look, struct ui_moment *ret_moment,
-		      struct error *error);
-
-/* ui_run() with this host. */
-int screen_host_run(struct screen_host *host, struct session *session, const struct ui_options *options,
-		    struct error *error);
-
-/*
- * Ends everything and releases the host. A save, a report or a change of the configuration under way is
- * finished first, as long as a thread works on it. What came of a save or a report, and the screen has not
- * shown, goes to stderr; `*ret_failed`: one was not written. What hangs in the kernel is left behind, so that
- * this takes less than a second then: false is returned, the options stay in use, and the process has to end
- * without exit(3), where a leak checker would wait for a thread that hangs.
- */
-bool screen_host_stop(struct screen_host *host, bool *ret_failed);
+int screen_host_show(const struct screen_host_options *options, struct session *session,
+		     struct ui_options *ui, struct error *error);
 
 #endif
