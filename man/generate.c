@@ -16,7 +16,6 @@
 #include "base/heap_tag.h"
 #include "base/memory.h"
 #include "cmd/commands.h"
-#include "cmd/export/export_delays.h"
 #include "cmd/export/export_family.h"
 #include "metric/feature.h"
 #include "metric/metric.h"
@@ -168,23 +167,21 @@ static void write_words(FILE *output, const char *words)
 /* Exported numbers of groups, with the columns that name them in `--columns`. */
 static void write_export(FILE *output)
 {
-	char *delays;
-
-	for (size_t i = 0; i < EXPORT_FAMILY_COUNT; i++) {
+	for (size_t i = 0; i <= EXPORT_FAMILY_DELAYED; i++) {
 		const enum export_family family = (enum export_family)i;
 		char *name = export_family_name(family), *help = export_family_help(family);
-		char *text = memory_format("%s Column %s%s", help,
-					   column_title(export_families[i].column, WINDOW_MODE_INTERVAL),
-					   export_families[i].by_default ? "." : ", not by default.");
+		char *text = family == EXPORT_FAMILY_DELAYED
+				     ? memory_duplicate(help)
+				     : memory_format(
+					       "%s Column %s%s", help,
+					       column_title(export_families[i].column, WINDOW_MODE_INTERVAL),
+					       export_families[i].by_default ? "." : ", not by default.");
 
 		write_item(output, "Va", name, text);
 		free(text);
 		free(name);
 		free(help);
 	}
-	delays = export_delays_name();
-	write_item(output, "Va", delays, export_delays_help);
-	free(delays);
 }
 
 static void write_features(FILE *output)

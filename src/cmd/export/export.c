@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "export_delays.h"
 #include "snapshot/snapshot.h"
+#include "window/blame.h"
 #include "window/column.h"
 
 /* Facts of the newest round. */
@@ -17,9 +17,21 @@ struct export_facts {
 	struct tally tallies[SOURCE_COUNT];
 };
 
+/* The pairs of groups of an axis, of which the one kept the other waiting for a CPU; zero: none. */
+struct pairs {
+	struct export_group_row *rows;
+	struct export_number *numbers;
+	size_t count;
+	struct blame *blame; /* these two own the names */
+	struct snapshot *sums;
+};
+
+static const struct export_family_choice families_of_pairs = {
+	.items = {EXPORT_FAMILY_DELAYED}, .columns = {COLUMN_RUNQ}, .count = 1};
+
 struct export_round {
 	struct table *tables[AXIS_COUNT];
-	struct export_delays delays[AXIS_COUNT];
+	struct pairs pairs[AXIS_COUNT];
 	struct export_facts facts;
 };
 
@@ -27,8 +39,8 @@ struct export
 {
 	struct export_options options;
 	source_set sources; /* that are read */
-	/* By their order in the options: groups, and pairs of them that delay each other. */
-	struct export_groups *groups[AXIS_COUNT], *delays[AXIS_COUNT];
+	/* By their order in the options: groups, and pairs of them. */
+	struct export_groups *groups[AXIS_COUNT], *pairs[AXIS_COUNT];
 	uint64_t rounds;
 	struct export_facts facts;
 };
@@ -138,8 +150,8 @@ struct export *export_create(const struct export_options *options)
 
 		export->groups[i] = export_groups_create(&of);
 		of.pairs = true;
-		of.families = &export_delays_families;
-		export->delays[i] = export_groups_create(&of);
+		of.families = &families_of_pairs;
+		export->pairs[i] = export_groups_create(&of);
 	}
 	export_needs(export, &export->sources, &cgroup_records, &smaps);
 	return export;
@@ -151,7 +163,7 @@ void export_release(struct export *export)
 		return;
 	for (size_t i = 0; i < export->options.axis_count; i++) {
 		export_groups_release(export->groups[i]);
-		export_groups_release(export->delays[i]);
+		export_groups_release(export->pairs[i]);
 	}
 	snapshot_release(export->facts.now);
 	free(export);
@@ -166,6 +178,74 @@ void export_needs(const struct export *export, source_set *ret_sources, bool *re
 }
 
 /* --- rounds --- */
+
+/*
+ * The exported name of a group is its key, which is the same on all hosts and at all times, while a screen
+ * may show a pattern as the one name it stands for. The key of a made-up name has its mark.
+ */
+static struct name_text name_of_key(const char *key, size_t length)
+{
+	const char *invisible = grouping_invisible_name(key, length);
+
+	return invisible != NULL ? name_text_of(invisible) : (struct name_text){key, length};
+}
+
+static struct name_text name_of_group(const struct blame *blame, uint32_t group)
+{
+	size_t length;
+	const char *key = grouping_key(blame->groups, group, &length);
+
+	return name_of_key(key, length);
+}
+
+static void add_pair(struct pairs *pairs, const struct latency_delay *entry, uint64_t interval_ns)
+{
+	struct export_group_row *row = &pairs->rows[pairs->count];
+	struct export_number *number = &pairs->numbers[pairs->count];
+
+	*number = (struct export_number){true, entry->time_ns};
+	*row = (struct export_group_row){
+		.threads = 1, .weight = (double)entry->time_ns / (double)interval_ns, .numbers = number};
+	row->name = name_of_group(pairs->blame, entry->victim);
+	if (entry->culprit != BLAME_NOBODY) {
+		row->culprit = name_of_group(pairs->blame, entry->culprit);
+	} else {
+		const char *cause = blame_cause_labels[entry->cause];
+
+		row->culprit = (struct name_text){cause, strlen(cause) + 1};
+	}
+	pairs->count++;
+}
+
+/*
+ * Finds the pairs of a round of the view's axis: none where latency was not measured, where names do not tell
+ * the groups of the axis, and where the view has a filter, since delays are known by names alone.
+ */
+static struct pairs find_pairs(const struct view *view, const struct snapshot *round, uint64_t interval_ns)
+{
+	struct pairs pairs = {.count = 0};
+
+	if (round->latency.span_ns == 0 || round->latency.is_whole || view->filter != NULL)
+		return pairs;
+	pairs.sums = snapshot_create();
+	free(latency_sums_add(pairs.sums, round));
+	pairs.blame = blame_create(&view->grouping, pairs.sums, &pairs.sums->latency, NULL, BLAME_DELAYED_BY);
+	if (pairs.blame == NULL)
+		return pairs;
+	pairs.rows = memory_allocate((pairs.blame->count + 1) * sizeof(*pairs.rows));
+	pairs.numbers = memory_allocate((pairs.blame->count + 1) * sizeof(*pairs.numbers));
+	for (size_t i = 0; i < pairs.blame->count; i++)
+		add_pair(&pairs, &pairs.blame->entries[i], interval_ns);
+	return pairs;
+}
+
+static void release_pairs(struct pairs *pairs)
+{
+	blame_release(pairs->blame);
+	snapshot_release(pairs->sums);
+	free(pairs->rows);
+	free(pairs->numbers);
+}
 
 static void gather_facts(const struct export *export, const struct session *session,
 			 struct export_facts *facts)
@@ -190,8 +270,7 @@ struct export_round *export_round_create(const struct export *export, struct ses
 		const struct view view = view_of(export, export->options.axes[i]);
 
 		round->tables[i] = session_table(session, &view);
-		export_delays_find(&view, session_now(session), session_interval_ns(session),
-				   &round->delays[i]);
+		round->pairs[i] = find_pairs(&view, session_now(session), session_interval_ns(session));
 	}
 	gather_facts(export, session, &round->facts);
 	return round;
@@ -203,7 +282,7 @@ void export_round_release(struct export_round *round)
 		return;
 	for (size_t i = 0; i < AXIS_COUNT; i++) {
 		table_release(round->tables[i]);
-		export_delays_release(&round->delays[i]);
+		release_pairs(&round->pairs[i]);
 	}
 	snapshot_release(round->facts.now);
 	free(round);
@@ -216,21 +295,13 @@ static struct export_number number_of(const struct cell *cell)
 	return (struct export_number){known, known ? cell->value.integer : 0};
 }
 
-/*
- * Sets the exported name of a group: its key, which is the same on all hosts and at all times, while a screen
- * may show a pattern as the one name it stands for. Users have their names. The key of a made-up name has its
- * mark.
- */
+/* Users have their names. */
 static void set_name(enum axis axis, const struct table_row *row, struct export_group_row *group)
 {
 	const bool by_label = (axis == AXIS_USER && !row->is_own) || row->key_length == 0;
-	const char *invisible;
 
-	group->name = by_label ? (struct name_text){row->label, row->label_length}
-			       : (struct name_text){row->key, row->key_length};
-	invisible = grouping_invisible_name(group->name.text, group->name.length);
-	if (invisible != NULL)
-		group->name = name_text_of(invisible);
+	group->name = by_label ? name_of_key(row->label, row->label_length)
+			       : name_of_key(row->key, row->key_length);
 }
 
 /* Where no time tells who does most: by the shares of each counter, since their units differ. */
@@ -286,8 +357,8 @@ void export_add(struct export *export, const struct export_round *round)
 {
 	for (size_t i = 0; i < export->options.axis_count; i++) {
 		add_table(export, i, &round->facts, round->tables[i]);
-		export_groups_add(export->delays[i], round->facts.now->provenance.boottime_ns,
-				  round->delays[i].rows, round->delays[i].count);
+		export_groups_add(export->pairs[i], round->facts.now->provenance.boottime_ns,
+				  round->pairs[i].rows, round->pairs[i].count);
 	}
 	snapshot_release(export->facts.now);
 	export->facts = round->facts;
@@ -300,32 +371,29 @@ uint64_t export_round_count(const struct export *export)
 	return export->rounds;
 }
 
-static bool has_samples(const struct export *export, struct export_groups *const of[AXIS_COUNT],
-			size_t family)
+/* Writes a family of groups, or of pairs of them, by its place in their choice; nothing without samples. */
+static void write_family(const struct export *export, struct export_groups *const of[AXIS_COUNT],
+			 const struct export_family_choice *families, size_t family,
+			 struct exposition *exposition)
 {
-	for (size_t axis = 0; axis < export->options.axis_count; axis++) {
-		if (export_groups_have(of[axis], family))
-			return true;
-	}
-	return false;
+	bool has_samples = false;
+
+	for (size_t axis = 0; axis < export->options.axis_count; axis++)
+		has_samples = has_samples || export_groups_have(of[axis], family);
+	if (!has_samples)
+		return;
+	export_family_begin(exposition, families->items[family]);
+	for (size_t axis = 0; axis < export->options.axis_count; axis++)
+		export_groups_write(of[axis], family, exposition);
 }
 
 void export_write_groups(const struct export *export, struct exposition *exposition)
 {
 	const struct export_family_choice *families = &export->options.families;
 
-	for (size_t family = 0; family < families->count; family++) {
-		if (!has_samples(export, export->groups, family))
-			continue;
-		export_family_begin(exposition, families->items[family]);
-		for (size_t axis = 0; axis < export->options.axis_count; axis++)
-			export_groups_write(export->groups[axis], family, exposition);
-	}
-	if (!has_samples(export, export->delays, 0))
-		return;
-	export_delays_begin(exposition);
-	for (size_t axis = 0; axis < export->options.axis_count; axis++)
-		export_groups_write(export->delays[axis], 0, exposition);
+	for (size_t family = 0; family < families->count; family++)
+		write_family(export, export->groups, families, family, exposition);
+	write_family(export, export->pairs, &families_of_pairs, 0, exposition);
 }
 
 /* --- numbers about ctop itself --- */

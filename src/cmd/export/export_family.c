@@ -9,18 +9,18 @@
 #include "metric/metric.h"
 #include "metric/source.h"
 #include "table/column_name.h"
-#include "table/view.h"
 #include "window/column.h"
 
 #define KIND_COUNTER EXPOSITION_COUNTER, false
 #define KIND_GAUGE   EXPOSITION_GAUGE, false
 #define KIND_LARGEST EXPOSITION_GAUGE, true
 
-const struct export_family_entry export_families[EXPORT_FAMILY_COUNT] = {
+const struct export_family_entry export_families[EXPORT_FAMILY_COUNT + 1] = {
 #define EXPORT_FAMILY(column, kind, name, by_default)                                                        \
 	[EXPORT_FAMILY_##column] = {COLUMN_##column, KIND_##kind, "ctop_group_" name, by_default},
 #include "export_family.def"
 #undef EXPORT_FAMILY
+	[EXPORT_FAMILY_DELAYED] = {COLUMN_RUNQ, KIND_COUNTER, "ctop_delayed", false},
 };
 
 static int refuse(enum column column, struct error *error)
@@ -122,6 +122,9 @@ char *export_family_help(enum export_family family)
 	const struct column_entry *entry = column_entry(export_families[family].column);
 	const char *text = entry->description, *end;
 
+	if (family == EXPORT_FAMILY_DELAYED)
+		return memory_duplicate(
+			"Time that the group victim waited for a CPU while the group culprit ran.");
 	if (entry->operation == COLUMN_OPERATION_SUM && entry->input_count == 1)
 		return memory_duplicate(metrics[entry->inputs[0]].description);
 	end = text + strcspn(text, ";");

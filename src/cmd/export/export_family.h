@@ -15,6 +15,8 @@ enum export_family {
 #include "export_family.def"
 #undef EXPORT_FAMILY
 	EXPORT_FAMILY_COUNT,
+	/* The one of pairs of groups, a part of what groups waited, which no list of columns chooses. */
+	EXPORT_FAMILY_DELAYED = EXPORT_FAMILY_COUNT,
 };
 
 struct export_family_entry {
@@ -25,7 +27,7 @@ struct export_family_entry {
 	bool by_default;
 };
 
-extern const struct export_family_entry export_families[EXPORT_FAMILY_COUNT];
+extern const struct export_family_entry export_families[EXPORT_FAMILY_COUNT + 1];
 
 /* Some of them, in the order of the table. */
 struct export_family_choice {
