@@ -205,7 +205,6 @@ static double reading_interval(double window_seconds)
 	return part / ceil(part / WINDOW_PART_MAX_S);
 }
 
-/* The number of readings that make a part. */
 static unsigned int part_readings(double window_seconds)
 {
 	return (unsigned int)fmax(1, round(window_seconds / WINDOW_PARTS / reading_interval(window_seconds)));
@@ -383,7 +382,6 @@ static struct snapshot_window *end_window(struct watch *watch, struct snapshot *
 	return window;
 }
 
-/* A reading, and with `session` the window that ends with it. */
 static int take_readings(const struct capture_command_options *options, struct capture *capture,
 			 uint64_t budget, struct snapshot **ret_snapshot, struct snapshot_window **ret_window,
 			 struct error *error)

@@ -10,7 +10,6 @@
 #include "cmd/line/output.h"
 #include "metric/nearest.h"
 #include "table/filter.h"
-#include "table/view.h"
 #include "ui/terminal/keys.h"
 #include "window/column.h"
 
@@ -54,7 +53,6 @@ static void describe_keys(struct buffer *buffer)
 	}
 }
 
-/* Examples of filters. */
 static const struct {
 	const char *example, *words;
 } filter_examples[] = {
@@ -105,7 +103,6 @@ static void describe_filter(struct buffer *buffer)
 	buffer_append_text(buffer, "\n'ctop help columns' lists columns, 'ctop metrics' metrics.\n");
 }
 
-/* The topics of help besides commands. */
 static const struct {
 	const char *name;
 	void (*append)(struct buffer *buffer);

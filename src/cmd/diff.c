@@ -15,14 +15,12 @@
 #include "table/tab.h"
 #include "window/column.h"
 
-/* The things that are compared. */
 enum diff_matching {
 	DIFF_MATCHING_GROUPS,
 	DIFF_MATCHING_THREADS,
 	DIFF_MATCHING_COUNT, /* threads where they can be told apart */
 };
 
-/* The options of `ctop diff`. */
 struct diff_command_options {
 	struct view_options view;
 	struct report_options report;
@@ -197,7 +195,6 @@ static void tell_range(const char *before, const char *after)
 		command_note("what happened between them: ctop show '%s..%s'", before, after + directory);
 }
 
-/* Reads, compares and prints what the checked options ask for. */
 static int run(const struct diff_command_options *options, struct snapshot_report *report,
 	       const struct rule *rules)
 {

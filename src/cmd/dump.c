@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* `ctop dump`: the tables of recorded rounds, one after the other, as `ctop -b` would have printed them. */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/memory.h"

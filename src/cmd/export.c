@@ -110,7 +110,6 @@ static const struct option_table_use tables[] = {
 	{&root_option_table, offsetof(struct command_options, roots)},
 };
 
-/* The parts that run. */
 struct running {
 	const struct command_options *options;
 	struct exporter *exporter;

@@ -93,7 +93,6 @@ static void append_heading(enum column column, const char *first, struct buffer 
 	help_append_wrapped(buffer, column_description(column), "", 2);
 }
 
-/* The sources of a metric with their keys, and what they are. */
 static void append_source(const struct metric_entry *entry, struct buffer *buffer)
 {
 	struct buffer text = {0};
@@ -217,7 +216,6 @@ static int describe_name(const char *name, struct buffer *buffer, struct error *
 	return 0;
 }
 
-/* Describes each name. */
 static int describe_names(char **names, int count, struct output *output)
 {
 	struct error error;

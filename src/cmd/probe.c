@@ -74,7 +74,6 @@ struct probe_record {
 	size_t count;
 };
 
-/* A run: open files and results. */
 struct run {
 	const struct probe_command_options *options;
 	struct probe *probe;
@@ -303,7 +302,6 @@ static int attach(struct run *run)
 	return 0;
 }
 
-/* Lists the threads by tid. Returns 0 or a negative errno. */
 static int list_threads(int directory, struct probe_snapshot *snapshot)
 {
 	DIR *task = file_open_directory(directory, "task");
@@ -351,7 +349,6 @@ static char *read_stat(int directory, struct probe_thread *thread, char *ret_sta
 	return copy;
 }
 
-/* Leaves out the threads that were not reached when the run was stopped. */
 static void drop_unreached(struct probe_snapshot *snapshot)
 {
 	size_t kept = 0;
@@ -484,7 +481,6 @@ static void release_record(struct probe_record *record)
 	*record = (struct probe_record){0};
 }
 
-/* Whether no thread of any snapshot could be read; false without a snapshot. */
 static bool all_failed(const struct probe_record *record)
 {
 	for (size_t i = 0; i < record->count; i++) {
@@ -634,7 +630,6 @@ static int print_record(const struct run *run)
 	return status;
 }
 
-/* Prints the record and appends it where that was asked for. Returns the exit status. */
 static int conclude(const struct run *run)
 {
 	int status = COMMAND_DONE;

@@ -22,7 +22,6 @@ struct scx_options {
 	struct backend_options backend;
 };
 
-/* The data to print. */
 struct findings {
 	const struct snapshot *snapshot;
 	const struct task_field_owner *scheduler;

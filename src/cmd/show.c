@@ -79,7 +79,6 @@ static bool makes_one_table(const struct tables_request *request)
 	       !request->sections[SECTION_TASK_FIELDS];
 }
 
-/* Opens the output and reads the file. */
 static int begin(const struct show_options *options, const char *path, struct snapshot_report *report,
 		 struct history_moment *file, struct error *error)
 {
@@ -123,7 +122,6 @@ static int print_report(struct show_options *options, const char *path)
 	return status;
 }
 
-/* Whether an option only a table has was given. */
 static bool chooses_table(const struct show_options *options)
 {
 	return options->screen.tab != NULL || options->screen.mode != WINDOW_MODE_COUNT ||

@@ -5,7 +5,6 @@
 #include "json_text.h"
 #include "report_format.h"
 #include "snapshot/capture_facts.h"
-#include "table/cell_format.h"
 #include "window/column.h"
 
 static void append_capture(struct buffer *out, const char *file, const struct snapshot *snapshot)

@@ -33,7 +33,6 @@ static bool is_plain(const char *text, size_t length)
 	return true;
 }
 
-/* The longest run of backticks in the text. */
 static size_t longest_fence(const char *text, size_t length)
 {
 	size_t longest = 0;

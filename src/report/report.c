@@ -33,7 +33,6 @@ static bool mixes_sides(const struct table *table, size_t column, bool *real)
 	return both && one;
 }
 
-/* Explains the cells without an arrow below the table. */
 static void explain_sides(struct report *report, const struct table *table)
 {
 	bool mixed = false, real = false;

@@ -102,7 +102,6 @@ static int measure_column(const struct report *report, const struct table *table
 	return width;
 }
 
-/* A table being drawn. */
 struct drawing {
 	struct report *report;
 	const struct table *table;
@@ -293,7 +292,6 @@ static void draw_table(struct report *report, const struct table *table)
 	buffer_release(&drawing.text);
 }
 
-/* One line about a file. */
 static void append_file(const struct report *report, const char *file, const struct snapshot *snapshot)
 {
 	append_text(report, file);

@@ -10,7 +10,6 @@
 #include "window/blame.h"
 #include "window/column.h"
 
-/* Facts of the newest round. */
 struct export_facts {
 	struct snapshot *now; /* a reference; NULL before the first round */
 	uint64_t interval_ns;
@@ -421,7 +420,6 @@ static const struct health_entry health_entries[HEALTH_COUNT] = {
 
 const unsigned int export_statuses[EXPORT_STATUS_COUNT] = {200, 403, 404, 405};
 
-/* A number that is being written. */
 struct writing {
 	const struct export *export;
 	const struct export_health *health;
@@ -500,7 +498,6 @@ static void write_missed(struct writing *writing, enum source source)
 	}
 }
 
-/* Writes about the sources that are read at all. */
 static void write_sources(struct writing *writing)
 {
 	begin(writing, HEALTH_SOURCE_READ);

@@ -50,7 +50,6 @@ static bool is_private(enum export_family family)
 	return false;
 }
 
-/* Marks the family of a column that is named. */
 static int choose_one(const char *name, bool for_all, bool chosen[], struct error *error)
 {
 	const enum column column = column_find(name);

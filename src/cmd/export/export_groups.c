@@ -258,7 +258,6 @@ static void label_retired(struct export_groups *groups)
 	groups->retired.labels_length = groups->labels.length;
 }
 
-/* Drops series that have had no threads for long enough. */
 static void drop_old(struct export_groups *groups)
 {
 	size_t kept = 0;

@@ -46,7 +46,6 @@ static int match_threads(struct snapshot_report *report, struct error *error)
 	return 0;
 }
 
-/* Says over what the rates that are compared are. */
 static void describe_rates(struct snapshot_report *report)
 {
 	struct buffer text = {0};
@@ -182,7 +181,6 @@ static void keep_sections_of_metrics(struct tables_request *request)
 		request->sections[i] &= kept[i];
 }
 
-/* Finds the largest changes, for their sentences at the head. */
 static void find_changes(struct snapshot_report *report)
 {
 	const struct tables_request *request = &report->request;

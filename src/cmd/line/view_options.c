@@ -8,7 +8,6 @@
 #include "metric/nearest.h"
 #include "metric/task_field.h"
 #include "table/column_name.h"
-#include "table/tab.h"
 #include "window/column.h"
 
 /* Both spellings of an axis: those of files and those of the screen, which alone are offered. */

@@ -143,7 +143,6 @@ static void look_up(void *context, struct table *table)
 	lookups_fill(batch->options->lookups, &batch->lookups, table);
 }
 
-/* The table of the newest round. */
 static void draw_table(struct batch *batch)
 {
 	struct view living = batch->view;

@@ -2,7 +2,6 @@
 #include "file_loader.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
