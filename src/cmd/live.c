@@ -25,7 +25,6 @@
 #include "cmd/line/snapshot_files.h"
 #include "cmd/line/view_options.h"
 #include "cmd/live/batch.h"
-#include "cmd/live/lookups.h"
 #include "cmd/live/screen_host.h"
 #include "commands.h"
 #include "store/ctprof.h"
@@ -244,7 +243,6 @@ static int run_live(const struct live_options *options, const struct view *view,
 		host_options.ring = ring_create(options->keep_mib << 20);
 		host_options.history = ring_history(host_options.ring);
 	}
-	host_options.lookups = lookups_start(options->roots.roots[ROOT_PROC]);
 	capture.heap = !options->heap.no_heap;
 	capture.reader = privilege_open_reader(options->roots.roots);
 	/* the key l switches it on; the first round does not wait for what that takes */
@@ -254,7 +252,6 @@ static int run_live(const struct live_options *options, const struct view *view,
 	ui_options.rounds = options->rounds;
 	ui_options.latency = options->latency;
 	status = screen_host_show(&host_options, session_create(), &ui_options, error);
-	lookup_thread_stop(host_options.lookups);
 	reader_release(capture.reader);
 	ring_release(host_options.ring);
 	return status;
@@ -329,12 +326,9 @@ static int run_batch(const struct live_options *options, const struct view *view
 	view_needs(view, &needed, &cgroup_records, &smaps);
 	if (view_needs_latency(view) && !options->latency)
 		command_note("latency is measured only with --latency");
-	if (lookups_are_shown(view))
-		batch_options.lookups = lookups_start(options->roots.roots[ROOT_PROC]);
 	batch_options.capture.heap = (needed & source_bit(SOURCE_JEMALLOC)) != 0 && !options->heap.no_heap;
 	batch_options.capture.reader = privilege_open_reader(options->roots.roots);
 	result = batch_run(&batch_options, &left_behind, error);
-	lookup_thread_stop(batch_options.lookups);
 	if (left_behind)
 		_exit(signals_end(result, error));
 	reader_release(batch_options.capture.reader);

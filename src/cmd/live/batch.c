@@ -12,13 +12,15 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/queue.h"
+#include "capture/lookup_thread.h"
 #include "cmd/line/capture_loop.h"
 #include "cmd/line/command.h"
 #include "cmd/line/output.h"
 #include "cmd/line/screen_options.h"
 #include "cmd/line/signals.h"
-#include "lookups.h"
 #include "session/session.h"
+#include "table/column_list.h"
+#include "table/value_cell.h"
 
 /*
  * How long the first round waits for executables whose allocation counters are being looked for, so that the
@@ -28,6 +30,9 @@
 
 /* How long a table waits for the names of users that nobody has asked for before. */
 #define USER_PATIENCE_NS (500 * NS_PER_MS)
+
+/* How long a text that is looked up may take beyond its deadline, for processes that have to be scheduled. */
+#define LOOKUP_SLACK_NS (400 * NS_PER_MS)
 
 /* How long the capture has to end: it looks for the end all the time, unless the kernel holds it. */
 #define END_PATIENCE_NS (10 * NS_PER_S)
@@ -39,8 +44,9 @@ struct batch {
 	struct view view;    /* what it owns belongs to that of the options */
 	struct capture_round_options round;
 	struct session *session;
-	struct export *export; /* NULL: tables are printed */
-	struct lookup_cache lookups;
+	struct export *export;         /* NULL: tables are printed */
+	struct lookup_thread *lookups; /* NULL: nothing is looked up */
+	struct lookup_cache texts;     /* that were */
 	struct report report;
 	struct buffer output;
 	struct signals signals;
@@ -136,11 +142,69 @@ static void check_options(struct batch *batch)
 	buffer_release(&words);
 }
 
+/* Waits for the answer to a request; answers that come for others are kept too. */
+static void wait_for_lookup(struct batch *batch, const struct lookup_request *request)
+{
+	const uint64_t deadline_ns = clock_ns(CLOCK_MONOTONIC) + LOOKUP_DEADLINE_NS + LOOKUP_SLACK_NS;
+	struct lookup_answer answer;
+
+	for (;;) {
+		const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+		struct pollfd wait = {.fd = lookup_thread_descriptor(batch->lookups), .events = POLLIN};
+
+		while (lookup_thread_receive(batch->lookups, &answer)) {
+			lookup_cache_take(&batch->texts, &answer);
+			if (memcmp(&answer.request, request, sizeof(*request)) == 0)
+				return;
+		}
+		if (now_ns >= deadline_ns)
+			return;
+		poll(&wait, 1, (int)((deadline_ns - now_ns) / NS_PER_MS) + 1);
+	}
+}
+
+static void look_up_cell(struct batch *batch, struct table *table, const struct table_row *row,
+			 enum column column, struct cell *cell)
+{
+	const bool of_thread = column == COLUMN_WCHAN;
+	const struct lookup_request request = {
+		.kind = of_thread ? LOOKUP_SLEEP : LOOKUP_COMMAND,
+		.tgid = row->process,
+		.tid = of_thread ? row->tid : row->process,
+		.start_time = of_thread ? row->start_time : row->process_start,
+	};
+	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	struct lookup_entry *entry;
+
+	if (request.tgid == 0 || request.tid == 0)
+		return;
+	entry = lookup_cache_entry(&batch->texts, &request, now_ns);
+	if (batch->lookups != NULL && lookup_is_due(entry, now_ns) &&
+	    lookup_thread_ask(batch->lookups, &request)) {
+		entry->asked_ns = now_ns;
+		wait_for_lookup(batch, &request);
+		entry = lookup_cache_entry(&batch->texts, &request, now_ns);
+	}
+	value_set_looked_up(entry, &table->arena, cell);
+}
+
+/* Puts texts into the cells that are looked up; waits for each as long as an answer takes at most. */
 static void look_up(void *context, struct table *table)
 {
 	struct batch *batch = context;
 
-	lookups_fill(batch->options->lookups, &batch->lookups, table);
+	for (size_t i = 0; i < table->column_count; i++) {
+		const enum column column = (enum column)table->columns[i].column;
+
+		if (column >= COLUMN_COUNT || !column_is_looked_up(column))
+			continue;
+		for (size_t row = 0; row < table->row_count; row++) {
+			struct cell *cell = &table->rows[row].cells[i];
+
+			if (cell->state == CELL_UNAVAILABLE)
+				look_up_cell(batch, table, &table->rows[row], column, cell);
+		}
+	}
 }
 
 static void draw_table(struct batch *batch)
@@ -320,6 +384,9 @@ int batch_run(const struct batch_options *options, bool *ret_left_behind, struct
 	int result;
 
 	*ret_left_behind = false;
+	if ((view_shows(options->view, COLUMN_COMMAND) || view_shows(options->view, COLUMN_WCHAN)) &&
+	    lookup_thread_start(options->capture.roots[ROOT_PROC], &batch.lookups, error) < 0)
+		command_note("no command lines: %s", error->text);
 	choose_needs(&batch);
 	batch.session = session_create();
 	result = signals_reserve(&batch.signals, error);
@@ -349,7 +416,8 @@ int batch_run(const struct batch_options *options, bool *ret_left_behind, struct
 	buffer_release(&batch.output);
 	export_release(batch.export);
 	session_release(batch.session);
-	lookup_cache_release(&batch.lookups);
+	lookup_thread_stop(batch.lookups);
+	lookup_cache_release(&batch.texts);
 	if (!*ret_left_behind) {
 		capture_loop_release(batch.capture);
 		queue_release(batch.queue);

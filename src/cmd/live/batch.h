@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "capture/capture.h"
-#include "capture/lookup_thread.h"
 #include "cmd/export/export.h"
 #include "report/report.h"
 #include "table/view.h"
@@ -16,8 +15,7 @@
 
 struct batch_options {
 	struct capture_options capture;
-	struct lookup_thread *lookups; /* looks texts up; NULL: none is shown */
-	const struct view *view;       /* the table; its width chooses columns, 0 for all of the tab */
+	const struct view *view; /* the table; its width chooses columns, 0 for all of the tab */
 	enum report_format format;
 	/* NULL, or to print what Prometheus reads of each round instead: OpenMetrics, counted from the start
 	 */

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "capture/lookup_thread.h"
 #include "cmd/line/capture_loop.h"
 #include "cmd/line/command.h"
 #include "cmd/line/signals.h"
@@ -245,6 +246,7 @@ static void release(struct screen_host *host)
 	file_loader_release(host->files);
 	moment_loader_release(host->moments);
 	capture_loop_release(host->capture);
+	lookup_thread_stop(host->lookups);
 	snapshot_release(host->first);
 	pthread_mutex_destroy(&host->handing);
 	tasks_release(host->tasks);
@@ -252,6 +254,17 @@ static void release(struct screen_host *host)
 	if (host->descriptor >= 0)
 		close(host->descriptor);
 	free(host);
+}
+
+/* Without lookups the screen lacks some texts. */
+static int start_lookups(struct screen_host *host, const char *proc_root, struct error *error)
+{
+	if (lookup_thread_start(proc_root, &host->lookups, error) < 0) {
+		command_note("no command lines: %s", error->text);
+		return 0;
+	}
+	offer(host, UI_REQUEST_LOOKUP);
+	return add_descriptor(host, lookup_thread_descriptor(host->lookups), error);
 }
 
 static void start_past(struct screen_host *host, struct history *history)
@@ -305,11 +318,8 @@ static int start(const struct screen_host_options *options, struct screen_host *
 			 : queue_create(sizeof(struct ui_event), ui_event_discard, &host->queue, error);
 	if (result == 0)
 		result = add_descriptor(host, queue_descriptor(host->queue), error);
-	if (result == 0 && options->lookups != NULL) {
-		host->lookups = options->lookups;
-		offer(host, UI_REQUEST_LOOKUP);
-		result = add_descriptor(host, lookup_thread_descriptor(host->lookups), error);
-	}
+	if (result == 0 && options->capture != NULL)
+		result = start_lookups(host, options->capture->roots[ROOT_PROC], error);
 	if (result < 0) {
 		release(host);
 		return result;

@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "capture/capture.h"
-#include "capture/lookup_thread.h"
 #include "session/ring.h"
 #include "store/history.h"
 #include "ui/ui.h"
@@ -20,7 +19,6 @@ struct screen_host_options {
 	struct ring *ring;          /* keeps the rounds that the screen gets */
 	struct history *history;    /* for moments */
 	const struct ui_look *look; /* a moment of the history to begin with */
-	struct lookup_thread *lookups;
 	bool saves;
 	const char *save_directory; /* NULL: the working directory */
 };
