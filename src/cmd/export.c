@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "base/reader.h"
 #include "cmd/export/exporter.h"
 #include "cmd/export/listener.h"
 #include "cmd/export/server.h"
@@ -311,7 +310,6 @@ static int export_run(void *untyped, char **operands, int operand_count)
 		return command_misused(&export_command, &error);
 	}
 	exporter.capture.latency = options->latency;
-	exporter.capture.reader = privilege_open_reader(options->roots.roots);
 	result = open_listener(&running, &error);
 	is_misused = result == -EINVAL;
 	if (result == 0)
@@ -326,11 +324,9 @@ static int export_run(void *untyped, char **operands, int operand_count)
 		status = COMMAND_FAILED;
 	}
 	ended = stop(&running, is_done, &status);
-	/* what is left behind still uses them */
-	if (ended) {
-		reader_release(exporter.capture.reader);
+	/* what is left behind still uses it */
+	if (ended)
 		view_release(&exporter.export.view);
-	}
 	signals_restore(&running.signals);
 	if (result > 0 && result != SIGTERM)
 		status = signals_end(result, &error);

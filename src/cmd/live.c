@@ -18,10 +18,8 @@
 #include "cmd/line/help.h"
 #include "cmd/line/history_place.h"
 #include "cmd/line/output.h"
-#include "cmd/line/privilege.h"
 #include "cmd/line/reading_options.h"
 #include "cmd/line/screen_options.h"
-#include "cmd/line/signals.h"
 #include "cmd/line/snapshot_files.h"
 #include "cmd/line/view_options.h"
 #include "cmd/live/batch.h"
@@ -244,7 +242,6 @@ static int run_live(const struct live_options *options, const struct view *view,
 		host_options.history = ring_history(host_options.ring);
 	}
 	capture.heap = !options->heap.no_heap;
-	capture.reader = privilege_open_reader(options->roots.roots);
 	/* the key l switches it on; the first round does not wait for what that takes */
 	capture.latency = true;
 	capture.latency_later = !options->latency;
@@ -252,7 +249,6 @@ static int run_live(const struct live_options *options, const struct view *view,
 	ui_options.rounds = options->rounds;
 	ui_options.latency = options->latency;
 	status = screen_host_show(&host_options, session_create(), &ui_options, error);
-	reader_release(capture.reader);
 	ring_release(host_options.ring);
 	return status;
 }
@@ -315,8 +311,7 @@ static int run_batch(const struct live_options *options, const struct view *view
 		.rounds = options->rounds == 0 && !options->batch ? 1 : options->rounds,
 	};
 	source_set needed;
-	bool cgroup_records, smaps, left_behind;
-	int result;
+	bool cgroup_records, smaps;
 
 	if (options->format == FORMAT_OPENMETRICS) {
 		if (make_export(options, view, &export, error) < 0)
@@ -327,12 +322,7 @@ static int run_batch(const struct live_options *options, const struct view *view
 	if (view_needs_latency(view) && !options->latency)
 		command_note("latency is measured only with --latency");
 	batch_options.capture.heap = (needed & source_bit(SOURCE_JEMALLOC)) != 0 && !options->heap.no_heap;
-	batch_options.capture.reader = privilege_open_reader(options->roots.roots);
-	result = batch_run(&batch_options, &left_behind, error);
-	if (left_behind)
-		_exit(signals_end(result, error));
-	reader_release(batch_options.capture.reader);
-	return signals_end(result, error);
+	return batch_run(&batch_options, error);
 }
 
 /* A process that the user names has to exist: an empty table would hide a mistyped number. */

@@ -6,9 +6,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "base/reader.h"
 #include "cmd/line/history_place.h"
-#include "cmd/line/privilege.h"
 #include "cmd/line/reading_options.h"
 #include "cmd/line/signals.h"
 #include "cmd/record/record_loop.h"
@@ -129,13 +127,11 @@ static int record_run(void *untyped, char **operands, int operand_count)
 			       &error) < 0)
 		return command_misused(&record_command, &error);
 	history_place_make();
-	loop.capture.reader = privilege_open_reader(options->roots.roots);
 	record_rules_watch(loop.rules, options->roots.roots[ROOT_PROC], loop.interval_ns);
 	result = record_loop_run(&loop, &left_behind, &error);
 	if (left_behind)
 		_exit(signals_end(result, &error));
 	record_rules_release(loop.rules);
-	reader_release(loop.capture.reader);
 	return signals_end(result, &error);
 }
 

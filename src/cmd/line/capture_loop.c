@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/humanize.h"
 #include "base/memory.h"
+#include "base/reader.h"
 #include "base/worker.h"
 #include "privilege.h"
 #include "snapshot/ended_set.h"
@@ -366,6 +367,7 @@ static void *run(void *argument)
 			(void)send_event(loop,
 					 (struct capture_event){.kind = CAPTURE_HOST, .snapshot = facts});
 	}
+	loop->options.capture.reader = privilege_open_reader(loop->options.capture.roots);
 	result = privilege_open_capture(&loop->options.capture, &loop->capture, &error);
 	pthread_mutex_lock(&loop->lock);
 	loop->is_open = true;
@@ -374,14 +376,14 @@ static void *run(void *argument)
 	is_started = loop->is_started;
 	pthread_cond_broadcast(&loop->changed);
 	pthread_mutex_unlock(&loop->lock);
-	if (result < 0) {
-		if (is_started)
-			(void)send_text(loop, CAPTURE_NOT_OPEN, error.text, result);
-		return NULL;
+	if (result < 0 && is_started)
+		(void)send_text(loop, CAPTURE_NOT_OPEN, error.text, result);
+	if (result == 0) {
+		take_rounds(loop);
+		snapshot_release(loop->unseen);
+		capture_close(loop->capture);
 	}
-	take_rounds(loop);
-	snapshot_release(loop->unseen);
-	capture_close(loop->capture);
+	reader_release(loop->options.capture.reader);
 	return NULL;
 }
 

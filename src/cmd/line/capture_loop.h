@@ -47,7 +47,7 @@ struct capture_event {
 void capture_event_discard(void *event);
 
 struct capture_loop_options {
-	struct capture_options capture; /* its texts and reader outlive the thread */
+	struct capture_options capture; /* its texts outlive the thread, which has a reader of its own */
 	struct capture_settings settings;
 	uint64_t second_round_ns; /* from the end of the first round to the second one; 0: an interval */
 	/* Rounds that were sent and not finished (capture_loop_finish_round()) before the next one waits for

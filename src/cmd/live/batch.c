@@ -370,7 +370,7 @@ static void choose_needs(struct batch *batch)
 	}
 }
 
-int batch_run(const struct batch_options *options, bool *ret_left_behind, struct error *error)
+int batch_run(const struct batch_options *options, struct error *error)
 {
 	struct batch batch = {.options = options,
 			      .signals.descriptor = -1,
@@ -381,9 +381,9 @@ int batch_run(const struct batch_options *options, bool *ret_left_behind, struct
 					 .csv_safe = options->csv_safe,
 					 .to_terminal = isatty(STDOUT_FILENO) == 1},
 			      .round = {.only_needed = true, .heap_patience_ns = HEAP_PATIENCE_NS}};
+	bool ended = true;
 	int result;
 
-	*ret_left_behind = false;
 	if ((view_shows(options->view, COLUMN_COMMAND) || view_shows(options->view, COLUMN_WCHAN)) &&
 	    lookup_thread_start(options->capture.roots[ROOT_PROC], &batch.lookups, error) < 0)
 		command_note("no command lines: %s", error->text);
@@ -401,8 +401,7 @@ int batch_run(const struct batch_options *options, bool *ret_left_behind, struct
 		if (result == 0 && batch.signal == 0)
 			result = output_check_stdout(error);
 		signals_restore(&batch.signals); /* a second Ctrl-C ends the wait for the capture */
-		*ret_left_behind = !capture_loop_stop(batch.capture,
-						      clock_ns(CLOCK_MONOTONIC) + END_PATIENCE_NS);
+		ended = capture_loop_stop(batch.capture, clock_ns(CLOCK_MONOTONIC) + END_PATIENCE_NS);
 		if (batch.signal != 0)
 			result = batch.signal;
 	}
@@ -418,9 +417,10 @@ int batch_run(const struct batch_options *options, bool *ret_left_behind, struct
 	session_release(batch.session);
 	lookup_thread_stop(batch.lookups);
 	lookup_cache_release(&batch.texts);
-	if (!*ret_left_behind) {
-		capture_loop_release(batch.capture);
-		queue_release(batch.queue);
-	}
-	return result;
+	/* the capture that is left behind still uses them */
+	if (!ended)
+		_exit(signals_end(result, error));
+	capture_loop_release(batch.capture);
+	queue_release(batch.queue);
+	return signals_end(result, error);
 }

@@ -31,11 +31,10 @@ struct batch_options {
  * deltas already; WINDOW_MODE_TOTAL needs one only. Reads only the sources that the columns, the sort order
  * and the filter need. The first round that takes longer than the interval is noted on stderr.
  *
- * Returns 0 when all rounds are printed; the number of the signal when SIGINT, SIGTERM or SIGHUP ended it, or
- * SIGPIPE when the reader of the output went away, unless that is ignored, for the caller to raise; else a
- * negative errno with a sentence. With `*ret_left_behind` a capture hangs in the kernel and uses the options
- * still: the process has to end without exit(3).
+ * Returns the exit status of the command, after the sentence of a failure. Raises SIGINT, SIGTERM or SIGHUP
+ * again if one ended it, and SIGPIPE when the reader of the output went away, unless that is ignored. Where a
+ * capture hangs in the kernel the process ends here, without exit(3). `error` is scratch.
  */
-int batch_run(const struct batch_options *options, bool *ret_left_behind, struct error *error);
+int batch_run(const struct batch_options *options, struct error *error);
 
 #endif
