@@ -396,25 +396,23 @@ static void append_latency(struct explanation *explanation, const struct column_
 {
 	const struct window *window = &explanation->window;
 	const enum latency_kind kind = (enum latency_kind)entry->inputs[0];
-	reason_id reason = REASON_READ;
-	const uint64_t unknown = reduce_latency_unknown(window, &explanation->shown, 0, kind, &reason);
-	struct latency_histogram histogram;
+	struct row_waits *waits = reduce_waits(window, &explanation->shown, kind);
 	struct buffer duration = {0};
 	char text[28];
 
-	if (!reduce_latency_row(window, &explanation->shown, 0, kind, &histogram))
+	if (waits == NULL)
 		return;
-	if (unknown != 0 && reason == REASON_UNDER_OTHER)
+	if (waits->unknown != 0 && waits->reason == REASON_UNDER_OTHER)
 		buffer_append_format(explanation->lines,
 				     "%s more are counted only under %s, for lack of room:\n"
 				     "any that belong to this row are missing below.\n",
-				     humanize_digits(unknown, text), name_other.text);
-	else if (unknown != 0)
+				     humanize_digits(waits->unknown, text), name_other.text);
+	else if (waits->unknown != 0)
 		buffer_append_format(explanation->lines,
 				     "%s more are known by name only, not by process:\n"
 				     "any that belong to this row are missing below.\n"
 				     "What would help: %s\n",
-				     humanize_digits(unknown, text), session_by_name_remedy);
+				     humanize_digits(waits->unknown, text), session_by_name_remedy);
 	if (window->latency->unseen != 0)
 		buffer_append_format(
 			explanation->lines,
@@ -424,8 +422,9 @@ static void append_latency(struct explanation *explanation, const struct column_
 	humanize_duration(&duration, (double)window->latency->span_ns);
 	buffer_append_format(explanation->lines, "%s, measured for %s:\n",
 			     kind == LATENCY_RUN_QUEUE ? "Waits for a CPU" : "Times in D", duration.data);
-	latency_append_text(&histogram, explanation->lines);
+	latency_append_text(&waits->known, explanation->lines);
 	buffer_release(&duration);
+	free(waits);
 }
 
 /* Lists what delayed the waits of the row, or whom it woke or was woken by. */

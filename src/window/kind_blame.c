@@ -50,14 +50,14 @@ static void begin(struct reducer *reducer)
 	const struct shown *shown = reducer->shown;
 	struct column_values *values = reducer->values;
 	const reason_id missing = reduce_blame_missing(window, shown);
-	uint64_t *unknown;
+	struct row_waits *waits;
 
 	if (shown->by_thread)
 		return;
 	values->blame = reduce_blame(window, shown, (enum blame_relation)reducer->entry->inputs[0]);
 	if (missing == REASON_READ && values->blame == NULL)
 		return;
-	unknown = reduce_latency_unknowns(window, shown, LATENCY_RUN_QUEUE);
+	waits = reduce_waits(window, shown, LATENCY_RUN_QUEUE);
 	for (size_t row = 0; row < shown->row_count; row++) {
 		struct accumulator *accumulator = reducer_row(reducer, row);
 
@@ -65,10 +65,10 @@ static void begin(struct reducer *reducer)
 			accumulator_miss(accumulator, missing);
 		else if (values->blame->whole[row] != 0)
 			accumulator->read++;
-		else if (unknown[row] != 0)
+		else if (waits != NULL && waits[row].unknown != 0)
 			accumulator_miss(accumulator, REASON_UNDER_OTHER);
 	}
-	free(unknown);
+	free(waits);
 }
 
 static void conclude(const struct conclusion *of, struct value *value)

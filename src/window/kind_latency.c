@@ -24,13 +24,6 @@ bool reducer_has_latency(const struct window *window, const struct shown *shown)
 	       (shown == NULL || shown->latency_row_of != NULL || shown->latency_rows != NULL);
 }
 
-/* The waits of rows: the known ones, and how many more may be theirs. */
-struct row_waits {
-	struct latency_histogram known;
-	uint64_t unknown;
-	reason_id reason; /* of these */
-};
-
 static void add_unknown(struct row_waits *waits, uint64_t count, reason_id reason)
 {
 	if (count == 0)
@@ -70,14 +63,15 @@ static void add_shares(const struct window *window, const struct shown *shown, e
 	free(rest);
 }
 
-/* The waits of each row; the caller frees it. */
-static struct row_waits *gather(const struct window *window, const struct shown *shown,
-				enum latency_kind kind)
+struct row_waits *reduce_waits(const struct window *window, const struct shown *shown, enum latency_kind kind)
 {
 	const struct latency *latency = window->latency;
 	const uint32_t other = shown->latency_other;
-	struct row_waits *rows = memory_allocate_zero(shown->row_count + 1, sizeof(*rows));
+	struct row_waits *rows;
 
+	if (!reducer_has_latency(window, shown))
+		return NULL;
+	rows = memory_allocate_zero(shown->row_count + 1, sizeof(*rows));
 	if (shown->latency_rows != NULL)
 		add_shares(window, shown, kind, rows);
 	for (size_t i = 0; shown->latency_row_of != NULL && i < latency->count; i++) {
@@ -94,51 +88,6 @@ static struct row_waits *gather(const struct window *window, const struct shown 
 			latency_merge(&rows[row].known, &latency->records[other].of[kind]);
 	}
 	return rows;
-}
-
-bool reduce_latency_row(const struct window *window, const struct shown *shown, size_t row,
-			enum latency_kind kind, struct latency_histogram *ret_histogram)
-{
-	struct row_waits *rows;
-
-	*ret_histogram = (struct latency_histogram){0};
-	if (!reducer_has_latency(window, shown))
-		return false;
-	rows = gather(window, shown, kind);
-	*ret_histogram = rows[row].known;
-	free(rows);
-	return true;
-}
-
-uint64_t reduce_latency_unknown(const struct window *window, const struct shown *shown, size_t row,
-				enum latency_kind kind, reason_id *ret_reason)
-{
-	struct row_waits *rows;
-	uint64_t unknown;
-
-	if (!reducer_has_latency(window, shown))
-		return 0;
-	rows = gather(window, shown, kind);
-	unknown = rows[row].unknown;
-	if (ret_reason != NULL)
-		*ret_reason = rows[row].reason;
-	free(rows);
-	return unknown;
-}
-
-uint64_t *reduce_latency_unknowns(const struct window *window, const struct shown *shown,
-				  enum latency_kind kind)
-{
-	uint64_t *unknown = memory_allocate_zero(shown->row_count + 1, sizeof(*unknown));
-	struct row_waits *rows;
-
-	if (!reducer_has_latency(window, shown))
-		return unknown;
-	rows = gather(window, shown, kind);
-	for (size_t row = 0; row < shown->row_count; row++)
-		unknown[row] = rows[row].unknown;
-	free(rows);
-	return unknown;
 }
 
 static double latency_value(const struct latency_histogram *histogram, enum latency_field field,
@@ -194,16 +143,15 @@ static void begin(struct reducer *reducer)
 	reducer->values->is_real = true;
 	if (shown->by_thread)
 		return;
-	for (size_t row = 0; !reducer_has_latency(window, shown) && row < shown->row_count; row++)
-		accumulator_miss(reducer_row(reducer, row), reducer_latency_missing(window));
-	if (!reducer_has_latency(window, shown))
-		return;
-	rows = gather(window, shown, kind);
+	rows = reduce_waits(window, shown, kind);
 	for (size_t row = 0; row < shown->row_count; row++) {
 		struct accumulator *accumulator = reducer_row(reducer, row);
 
-		add_latency(accumulator, &rows[row], field);
-		if (as_rate)
+		if (rows == NULL)
+			accumulator_miss(accumulator, reducer_latency_missing(window));
+		else
+			add_latency(accumulator, &rows[row], field);
+		if (rows != NULL && as_rate)
 			accumulator->sum[0].real *= 1e9 / (double)window->latency->span_ns;
 	}
 	free(rows);

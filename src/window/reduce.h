@@ -43,18 +43,17 @@ void window_describe_fields(const struct task_field_owner *scheduler);
 
 /* --- what explains a number --- */
 
-/* Adds up how long waits of a kind took, of a row; false where that is not known. */
-bool reduce_latency_row(const struct window *window, const struct shown *shown, size_t row,
-			enum latency_kind kind, struct latency_histogram *ret_histogram);
+/* The waits of a row: its own, and how many more may belong to it: those of `(other)`, for other rows, and
+ * those of which it is not known whose they are. */
+struct row_waits {
+	struct latency_histogram known;
+	uint64_t unknown;
+	reason_id reason; /* of these */
+};
 
-/* Counts waits of a kind that may belong to a row beside its own: those of `(other)`, for other rows, and
- * those of which it is not known whose they are. `*ret_reason` (may be NULL) is why. */
-uint64_t reduce_latency_unknown(const struct window *window, const struct shown *shown, size_t row,
-				enum latency_kind kind, reason_id *ret_reason);
-
-/* The same of each row; the caller frees it. */
-uint64_t *reduce_latency_unknowns(const struct window *window, const struct shown *shown,
-				  enum latency_kind kind);
+/* The waits of a kind, of each row; NULL where they are not known. The caller frees it. */
+struct row_waits *reduce_waits(const struct window *window, const struct shown *shown,
+			       enum latency_kind kind);
 
 /*
  * What delayed the waits of rows for a CPU, or who woke whom; NULL where that is not known, for the reason
