@@ -112,26 +112,6 @@ enum smaps_key {
 	SMAPS_KEY_COUNT,
 };
 
-/* Numbers of cgroup records that have a column; the table is in kind_cgroup.c. */
-enum cgroup_field {
-	CGROUP_FIELD_USAGE,
-	CGROUP_FIELD_CPU_LIMIT,
-	CGROUP_FIELD_THROTTLED,
-	CGROUP_FIELD_THROTTLE_COUNT,
-	CGROUP_FIELD_MEMORY_CURRENT,
-	CGROUP_FIELD_MEMORY_MAX,
-	CGROUP_FIELD_PIDS,
-	CGROUP_FIELD_OOM_KILLS,
-	CGROUP_FIELD_WEIGHT,
-	CGROUP_FIELD_MEMORY_HIGH,
-	CGROUP_FIELD_PRESSURE_CPU,
-	CGROUP_FIELD_PRESSURE_MEMORY,
-	CGROUP_FIELD_PRESSURE_IO,
-	CGROUP_FIELD_READ_BYTES,
-	CGROUP_FIELD_WRITTEN_BYTES,
-	CGROUP_FIELD_COUNT,
-};
-
 /* Facts that the allocator probe has about the processes of a row; kind_heap.c. */
 enum heap_field {
 	HEAP_FIELD_PROCESSES,

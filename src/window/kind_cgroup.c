@@ -14,30 +14,34 @@ struct field_value {
 	double value;
 };
 
-/* The behaviour of a number in time. */
-enum cgroup_field_kind {
-	CGROUP_FIELD_RATE,   /* a counter shown per second in WINDOW_MODE_RATE */
-	CGROUP_FIELD_AMOUNT, /* a counter shown as an amount in every mode */
-	CGROUP_FIELD_GAUGE,
+/* What a column shows of records. */
+struct cgroup_number {
+	int field; /* enum cgroup_record_field, or behind these enum pressure_resource */
+	bool is_counter;
+	bool is_rate; /* per second */
 };
 
-struct cgroup_field_entry {
-	int from; /* enum cgroup_record_field, or PRESSURE(resource) */
-	enum cgroup_field_kind kind;
-	/* Computes a number that is not the field's own; else NULL. */
-	struct field_value (*read)(const struct snapshot *snapshot, const struct cgroup_record *record);
-};
+/* Kills are counted, but never shown per second. */
+static struct cgroup_number number_of(const struct column_values *values)
+{
+	const int field = values->entry->inputs[0];
+	const bool has_rate = column_has_rate(values->column);
 
-#define PRESSURE(resource) (CGROUP_RECORD_FIELD_COUNT + (int)PRESSURE_##resource)
+	return (struct cgroup_number){
+		.field = field,
+		.is_counter = has_rate || field == CGROUP_RECORD_MEMORY_EVENTS,
+		.is_rate = has_rate && values->mode == WINDOW_MODE_RATE,
+	};
+}
 
 static struct field_value number(double value)
 {
 	return (struct field_value){false, value};
 }
 
-static struct field_value read_cpu_limit(const struct snapshot *snapshot, const struct cgroup_record *record)
+/* In CPUs. */
+static struct field_value read_cpu_limit(const struct cgroup_record *record)
 {
-	(void)snapshot;
 	if (!record->max_quota_us.present || record->max_period_us == 0)
 		return (struct field_value){.lacking = true};
 	return number((double)record->max_quota_us.value / (double)record->max_period_us);
@@ -52,39 +56,23 @@ static struct field_value read_oom_kills(const struct snapshot *snapshot, const 
 	return (struct field_value){.lacking = true};
 }
 
-static const struct cgroup_field_entry cgroup_fields[CGROUP_FIELD_COUNT] = {
-	[CGROUP_FIELD_USAGE] = {CGROUP_RECORD_USAGE_USEC, CGROUP_FIELD_RATE, NULL},
-	[CGROUP_FIELD_CPU_LIMIT] = {CGROUP_RECORD_MAX_QUOTA_US, CGROUP_FIELD_GAUGE, read_cpu_limit},
-	[CGROUP_FIELD_THROTTLED] = {CGROUP_RECORD_THROTTLED_USEC, CGROUP_FIELD_RATE, NULL},
-	[CGROUP_FIELD_THROTTLE_COUNT] = {CGROUP_RECORD_NR_THROTTLED, CGROUP_FIELD_RATE, NULL},
-	[CGROUP_FIELD_MEMORY_CURRENT] = {CGROUP_RECORD_MEMORY_CURRENT, CGROUP_FIELD_GAUGE, NULL},
-	[CGROUP_FIELD_MEMORY_MAX] = {CGROUP_RECORD_MEMORY_MAX, CGROUP_FIELD_GAUGE, NULL},
-	[CGROUP_FIELD_PIDS] = {CGROUP_RECORD_PIDS_CURRENT, CGROUP_FIELD_GAUGE, NULL},
-	[CGROUP_FIELD_OOM_KILLS] = {CGROUP_RECORD_MEMORY_EVENTS, CGROUP_FIELD_AMOUNT, read_oom_kills},
-	[CGROUP_FIELD_WEIGHT] = {CGROUP_RECORD_WEIGHT, CGROUP_FIELD_GAUGE, NULL},
-	[CGROUP_FIELD_MEMORY_HIGH] = {CGROUP_RECORD_MEMORY_HIGH, CGROUP_FIELD_GAUGE, NULL},
-	[CGROUP_FIELD_PRESSURE_CPU] = {PRESSURE(CPU), CGROUP_FIELD_RATE, NULL},
-	[CGROUP_FIELD_PRESSURE_MEMORY] = {PRESSURE(MEMORY), CGROUP_FIELD_RATE, NULL},
-	[CGROUP_FIELD_PRESSURE_IO] = {PRESSURE(IO), CGROUP_FIELD_RATE, NULL},
-	[CGROUP_FIELD_READ_BYTES] = {CGROUP_RECORD_IO_READ, CGROUP_FIELD_RATE, NULL},
-	[CGROUP_FIELD_WRITTEN_BYTES] = {CGROUP_RECORD_IO_WRITTEN, CGROUP_FIELD_RATE, NULL},
-};
-
 /* Times are nanoseconds on the screen. */
-static struct field_value read_field(const struct cgroup_field_entry *field, const struct snapshot *snapshot,
+static struct field_value read_field(int field, const struct snapshot *snapshot,
 				     const struct cgroup_record *record)
 {
 	const struct cgroup_record_entry *entry;
 	const struct optional_u64 *optional;
 	double scale;
 
-	if (field->read != NULL)
-		return field->read(snapshot, record);
-	if (field->from >= CGROUP_RECORD_FIELD_COUNT)
-		return number(1000.0 *
-			      (double)record->pressure.resource[field->from - CGROUP_RECORD_FIELD_COUNT]
-				      .some.total_usec);
-	entry = &cgroup_record_fields[field->from];
+	if (field == CGROUP_RECORD_MAX_QUOTA_US)
+		return read_cpu_limit(record);
+	if (field == CGROUP_RECORD_MEMORY_EVENTS)
+		return read_oom_kills(snapshot, record);
+	if (field >= CGROUP_RECORD_FIELD_COUNT)
+		return number(
+			1000.0 *
+			(double)record->pressure.resource[field - CGROUP_RECORD_FIELD_COUNT].some.total_usec);
+	entry = &cgroup_record_fields[field];
 	scale = entry->ladder == LADDER_US ? 1000.0 : 1.0;
 	optional = (const void *)((const char *)record + entry->offset);
 	if (entry->type == CGROUP_TYPE_OPTIONAL_U64)
@@ -93,24 +81,22 @@ static struct field_value read_field(const struct cgroup_field_entry *field, con
 }
 
 /* The file of the kernel that it is read from; both enumerations of pressure have one order. */
-static enum cgroup_file file_of(const struct cgroup_field_entry *field)
+static enum cgroup_file file_of(int field)
 {
-	return field->from < CGROUP_RECORD_FIELD_COUNT
-		       ? cgroup_record_fields[field->from].file
-		       : (enum cgroup_file)(CGROUP_FILE_CPU_PRESSURE + field->from -
-					    CGROUP_RECORD_FIELD_COUNT);
+	return field < CGROUP_RECORD_FIELD_COUNT
+		       ? cgroup_record_fields[field].file
+		       : (enum cgroup_file)(CGROUP_FILE_CPU_PRESSURE + field - CGROUP_RECORD_FIELD_COUNT);
 }
 
 /* Whether the cgroups of a group add up; if not, the largest counts, and one without limit above all. */
-static bool is_sum(const struct cgroup_field_entry *field)
+static bool is_sum(int field)
 {
-	return field->from >= CGROUP_RECORD_FIELD_COUNT ||
-	       cgroup_record_fields[field->from].merge == CGROUP_MERGE_SUM;
+	return field >= CGROUP_RECORD_FIELD_COUNT || cgroup_record_fields[field].merge == CGROUP_MERGE_SUM;
 }
 
 reason_id reduce_cgroup_missing(const struct snapshot *snapshot, int field)
 {
-	const enum cgroup_file file = file_of(&cgroup_fields[field]);
+	const enum cgroup_file file = file_of(field);
 	reason_id reason = REASON_READ;
 
 	for (size_t i = 0; i < snapshot->cgroup_count; i++) {
@@ -169,8 +155,7 @@ static struct path_threads *collect_paths(const struct window *window, const str
 	return paths;
 }
 
-static void merge_value(const struct cgroup_field_entry *field, struct field_value value,
-			struct accumulator *accumulator)
+static void merge_value(int field, struct field_value value, struct accumulator *accumulator)
 {
 	if (value.lacking && is_sum(field))
 		return; /* nothing to add: absent if no cgroup of the group has it */
@@ -195,8 +180,8 @@ static bool is_new(const struct window *window, const struct cgroup_record *reco
 }
 
 /* Whether another cgroup of the same path was made in its place, whose counters began at 0. */
-static bool is_another(const struct cgroup_field_entry *field, const struct cgroup_record *record,
-		       const struct cgroup_record *before, bool has_fallen)
+static bool is_another(int field, const struct cgroup_record *record, const struct cgroup_record *before,
+		       bool has_fallen)
 {
 	if (record->id.present && before->id.present)
 		return record->id.value != before->id.value;
@@ -209,7 +194,7 @@ static bool is_another(const struct cgroup_field_entry *field, const struct cgro
  * Makes of a counter its difference to the other side. Returns REASON_READ, REASON_LOWER_BOUND where it is at
  * least that, or why there is none.
  */
-static uint16_t take_change(const struct window *window, const struct cgroup_field_entry *field,
+static uint16_t take_change(const struct window *window, struct cgroup_number wanted,
 			    const struct cgroup_record *record, const struct cgroup_record *before,
 			    bool settled, double *value)
 {
@@ -224,19 +209,19 @@ static uint16_t take_change(const struct window *window, const struct cgroup_fie
 	if (window->from->cgroup_count == 0 || (before == NULL && !is_new(window, record, settled)))
 		return REASON_NOT_READ;
 	if (before != NULL) {
-		if (before->missing[file_of(field)] != REASON_READ)
-			return before->missing[file_of(field)];
-		start = read_field(field, window->from, before).value;
+		if (before->missing[file_of(wanted.field)] != REASON_READ)
+			return before->missing[file_of(wanted.field)];
+		start = read_field(wanted.field, window->from, before).value;
 	}
 	/* what the one before it did after it was read last is not known */
-	if (before != NULL && is_another(field, record, before, *value < start)) {
+	if (before != NULL && is_another(wanted.field, record, before, *value < start)) {
 		trust = REASON_LOWER_BOUND;
 		start = 0.0;
 	}
 	if (*value < start)
 		return REASON_WENT_BACKWARDS;
 	*value -= start;
-	if (field->kind != CGROUP_FIELD_RATE || window->mode != WINDOW_MODE_RATE)
+	if (!wanted.is_rate)
 		return trust;
 	if (record->read_at.present && before != NULL && before->read_at.present) {
 		now_ns = record->read_at.value;
@@ -251,19 +236,19 @@ static uint16_t take_change(const struct window *window, const struct cgroup_fie
 	return trust;
 }
 
-static void add_record(const struct window *window, const struct cgroup_field_entry *field,
+static void add_record(const struct window *window, struct cgroup_number wanted,
 		       const struct cgroup_record *record, const struct cgroup_record *before, bool settled,
 		       struct accumulator *accumulator)
 {
-	struct field_value value = read_field(field, window->now, record);
-	uint16_t reason = record->missing[file_of(field)];
+	struct field_value value = read_field(wanted.field, window->now, record);
+	uint16_t reason = record->missing[file_of(wanted.field)];
 
-	if (reason == REASON_READ && field->kind != CGROUP_FIELD_GAUGE)
-		reason = take_change(window, field, record, before, settled, &value.value);
+	if (reason == REASON_READ && wanted.is_counter)
+		reason = take_change(window, wanted, record, before, settled, &value.value);
 	if (reason == REASON_LOWER_BOUND)
 		accumulator_note_bound(accumulator);
 	if (reason == REASON_READ || reason == REASON_LOWER_BOUND) {
-		merge_value(field, value, accumulator);
+		merge_value(wanted.field, value, accumulator);
 		return;
 	}
 	accumulator->missed++;
@@ -281,7 +266,7 @@ static uint16_t reason_without_records(const struct window *window)
 
 static void begin(struct reducer *reducer)
 {
-	const struct cgroup_field_entry *field = &cgroup_fields[reducer->entry->inputs[0]];
+	const struct cgroup_number wanted = number_of(reducer->values);
 	const struct window *window = reducer->window;
 	const struct shown *shown = reducer->shown;
 	const struct snapshot *now = window->now;
@@ -301,7 +286,7 @@ static void begin(struct reducer *reducer)
 		const struct path_threads *path = &paths[now->cgroups[i].path];
 
 		if (path->row != UINT32_MAX)
-			add_record(window, field, &now->cgroups[i], before, path->settled,
+			add_record(window, wanted, &now->cgroups[i], before, path->settled,
 				   reducer_row(reducer, path->row));
 	}
 	free(paths);
@@ -310,13 +295,11 @@ static void begin(struct reducer *reducer)
 static void conclude(const struct conclusion *of, struct value *value)
 {
 	const struct accumulator *accumulator = of->accumulators;
-	const bool is_rate = of->values->mode == WINDOW_MODE_RATE &&
-			     cgroup_fields[of->values->entry->inputs[0]].kind == CGROUP_FIELD_RATE;
 
 	if (accumulator->differs)
 		return; /* no limit */
 	conclude_sum(of, value);
-	if (value->state == VALUE_READ && !is_rate && of->values->unit != UNIT_CPUS)
+	if (value->state == VALUE_READ && !number_of(of->values).is_rate && of->values->unit != UNIT_CPUS)
 		value_make_whole(value);
 }
 

@@ -67,10 +67,8 @@ reason_id reduce_blame_missing(const struct window *window, const struct shown *
 /* The way the counters of a process were found and the result of the search; NULL when it is not known. */
 const struct heap_process *reduce_find_heap(const struct snapshot *snapshot, uint32_t tgid);
 
-/*
- * Why no cgroup record of a snapshot has a number (enum cgroup_field); REASON_READ where one has, or there is
- * no record.
- */
+/* Why no cgroup record of a snapshot has the number that is the input of a column; REASON_READ where one has,
+ * or there is no record. */
 reason_id reduce_cgroup_missing(const struct snapshot *snapshot, int field);
 
 /* A field of the contexts that schedulers keep, over a window: looked up once for many threads. */
