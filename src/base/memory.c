@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 enum {
@@ -65,22 +64,6 @@ void *memory_resize(void *pointer, size_t count, size_t size)
 	if (resized == NULL)
 		memory_fail();
 	return resized;
-}
-
-void *memory_map(size_t size)
-{
-	void *pointer = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-			     -1, 0);
-
-	/* Large pages are not asked for: in a virtual machine, memory that it never had may cost more to get
-	 * than small pages that were just freed, up to twice the system time of ctop diff. */
-	return pointer != MAP_FAILED ? pointer : NULL;
-}
-
-void memory_unmap(void *pointer, size_t size)
-{
-	if (pointer != NULL)
-		munmap(pointer, size);
 }
 
 void *memory_grow(void *pointer, size_t *capacity, size_t needed, size_t size)

@@ -23,13 +23,6 @@ void *memory_allocate_zero(size_t count, size_t size)
 void *memory_resize(void *pointer, size_t count, size_t size) __attribute__((returns_nonnull));
 
 /*
- * `size` bytes, all zero. Pages that are never touched take no memory. NULL when the system has no room. To
- * be released with memory_unmap() and the same size.
- */
-void *memory_map(size_t size);
-void memory_unmap(void *pointer, size_t size);
-
-/*
  * Makes room for `needed` elements of `size` bytes in a dynamic array: returns `pointer` unchanged while
  * `*capacity` suffices, else resizes it to at least twice the capacity and updates `*capacity` (elements).
  */

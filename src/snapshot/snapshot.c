@@ -79,8 +79,6 @@ const char *const root_names[ROOT_COUNT] = {
 
 enum {
 	FIRST_CAPACITY = 64,
-	SPACE_THREADS_MIN = 4096, /* whose columns lie in one space */
-	CACHE_LINE_BYTES = 64,
 	DEFAULT_PERIOD_US = 100000, /* of cpu.max where it says nothing (kernel/sched/core.c) */
 };
 
@@ -153,57 +151,7 @@ static void *enlarge_optional(void *column, size_t old_capacity, size_t capacity
 	return column != NULL ? enlarge(column, old_capacity, capacity, size) : NULL;
 }
 
-static bool is_in_space(const struct snapshot *snapshot, const uint64_t *values)
-{
-	const char *bytes = (const char *)values;
-
-	return snapshot->space.bytes != NULL && bytes >= snapshot->space.bytes &&
-	       bytes < snapshot->space.bytes + snapshot->space.size;
-}
-
-/* Bytes of a column in a space. They begin at different offsets in a page: the values of one thread would
- * otherwise take the place of each other in the cache. */
-static size_t column_bytes(size_t capacity)
-{
-	return (capacity * sizeof(uint64_t) + CACHE_LINE_BYTES - 1) / CACHE_LINE_BYTES * CACHE_LINE_BYTES +
-	       CACHE_LINE_BYTES;
-}
-
-/* A column of values, zeroed. */
-static uint64_t *new_values(struct snapshot *snapshot, size_t capacity)
-{
-	char *values = snapshot->space.bytes;
-
-	if (values == NULL || snapshot->space.size - snapshot->space.used < column_bytes(capacity))
-		return memory_allocate_zero(capacity, sizeof(uint64_t));
-	values += snapshot->space.used;
-	snapshot->space.used += column_bytes(capacity);
-	return (uint64_t *)(void *)values;
-}
-
-/* Moves the columns of values to larger ones, in one space where that is wanted and has room. */
-static void enlarge_values(struct snapshot *snapshot, size_t capacity, bool in_space)
-{
-	const struct snapshot old = *snapshot;
-
-	snapshot->space.bytes = NULL;
-	if (in_space) {
-		snapshot->space.size = METRIC_COUNT * column_bytes(capacity);
-		snapshot->space.used = 0;
-		snapshot->space.bytes = memory_map(snapshot->space.size);
-	}
-	for (size_t i = 0; i < METRIC_COUNT; i++) {
-		if (old.values[i] == NULL)
-			continue;
-		snapshot->values[i] = new_values(snapshot, capacity);
-		memcpy(snapshot->values[i], old.values[i], old.thread_capacity * sizeof(uint64_t));
-		if (!is_in_space(&old, old.values[i]))
-			free(old.values[i]);
-	}
-	memory_unmap(old.space.bytes, old.space.size);
-}
-
-static void reserve(struct snapshot *snapshot, size_t capacity, bool in_space)
+void snapshot_reserve(struct snapshot *snapshot, size_t capacity)
 {
 	size_t old = snapshot->thread_capacity;
 
@@ -217,7 +165,8 @@ static void reserve(struct snapshot *snapshot, size_t capacity, bool in_space)
 	snapshot->start_time = enlarge(snapshot->start_time, old, capacity, sizeof(uint64_t));
 	snapshot->stuck_ns = enlarge_optional(snapshot->stuck_ns, old, capacity, sizeof(uint64_t));
 	snapshot->waiting_ns = enlarge_optional(snapshot->waiting_ns, old, capacity, sizeof(uint64_t));
-	enlarge_values(snapshot, capacity, in_space);
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		snapshot->values[i] = enlarge_optional(snapshot->values[i], old, capacity, sizeof(uint64_t));
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {
 		snapshot->source_reason[i] = enlarge_optional(snapshot->source_reason[i], old, capacity,
 							      sizeof(reason_id));
@@ -225,16 +174,6 @@ static void reserve(struct snapshot *snapshot, size_t capacity, bool in_space)
 							sizeof(uint64_t));
 	}
 	snapshot->thread_capacity = capacity;
-}
-
-void snapshot_reserve(struct snapshot *snapshot, size_t capacity)
-{
-	reserve(snapshot, capacity, false);
-}
-
-void snapshot_expect(struct snapshot *snapshot, size_t threads)
-{
-	reserve(snapshot, threads, threads >= SPACE_THREADS_MIN);
 }
 
 size_t snapshot_add_thread(struct snapshot *snapshot, uint32_t tgid, uint32_t tid)
@@ -275,14 +214,13 @@ size_t snapshot_search_row(const struct snapshot *snapshot, uint32_t tgid, uint3
 uint64_t *snapshot_column(struct snapshot *snapshot, enum metric metric)
 {
 	if (snapshot->values[metric] == NULL)
-		snapshot->values[metric] = new_values(snapshot, snapshot->thread_capacity);
+		snapshot->values[metric] = memory_allocate_zero(snapshot->thread_capacity, sizeof(uint64_t));
 	return snapshot->values[metric];
 }
 
 void snapshot_drop_column(struct snapshot *snapshot, enum metric metric)
 {
-	if (!is_in_space(snapshot, snapshot->values[metric]))
-		free(snapshot->values[metric]);
+	free(snapshot->values[metric]);
 	snapshot->values[metric] = NULL;
 }
 

@@ -440,11 +440,6 @@ struct snapshot {
 	uint8_t *thread_flags;
 	uint64_t *start_time;           /* USER_HZ ticks since boot */
 	uint64_t *values[METRIC_COUNT]; /* NULL: no thread has a value other than 0; see metric_encoding */
-	/* With an expected number of threads the columns of values lie in one space. */
-	struct {
-		char *bytes; /* NULL: every column was allocated by itself */
-		size_t size, used;
-	} space;
 	reason_id *source_reason[SOURCE_COUNT]; /* per thread; NULL: every thread has default_reason */
 	reason_id default_reason[SOURCE_COUNT];
 	uint64_t *read_at[SOURCE_COUNT]; /* CLOCK_BOOTTIME ns of each reading; NULL: all at boottime_ns */
@@ -561,12 +556,6 @@ void snapshot_take_rows(struct snapshot *snapshot, const struct snapshot *from, 
 
 /* Makes room for `capacity` threads in every column that exists. New elements are zero. */
 void snapshot_reserve(struct snapshot *snapshot, size_t capacity);
-
-/*
- * The same for a number of threads that is known or estimated well, before they are added: columns of values
- * that come later have their room too.
- */
-void snapshot_expect(struct snapshot *snapshot, size_t threads);
 
 /*
  * The first row that is not before a thread, by bisection; thread_count for none. Only for rows

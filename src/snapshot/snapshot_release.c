@@ -78,8 +78,7 @@ void snapshot_release(struct snapshot *snapshot)
 	free(snapshot->stuck_ns);
 	free(snapshot->waiting_ns);
 	for (size_t i = 0; i < METRIC_COUNT; i++)
-		snapshot_drop_column(snapshot, (enum metric)i);
-	memory_unmap(snapshot->space.bytes, snapshot->space.size);
+		free(snapshot->values[i]);
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {
 		free(snapshot->source_reason[i]);
 		free(snapshot->read_at[i]);

@@ -63,7 +63,7 @@ static void make_room(struct loader *loader)
 		expected *= 1.05;
 	if (expected > count * largest_growth)
 		expected = count * largest_growth;
-	snapshot_expect(snapshot, (size_t)expected);
+	snapshot_reserve(snapshot, (size_t)expected);
 }
 
 /* Only what the file had is written, and columns are zeroed when they are made. */

@@ -190,7 +190,7 @@ void round_code_rows(struct round *round)
 	size_t new = 0;
 
 	if (coder->decoding) {
-		snapshot_expect(round->now, count + 1);
+		snapshot_reserve(round->now, count + 1);
 		round->now->thread_count = count;
 	}
 	round->old_row = memory_allocate((count + 1) * sizeof(*round->old_row));

@@ -714,7 +714,7 @@ struct snapshot *random_host_next(struct random_host *host)
 	for (unsigned int first = (unsigned int)random_below(host, 10), i = 0; one_in(host, 3) && i < 10; i++)
 		intern_name(snapshot, (first * i) % NAMES_MAX);
 	if (host->row_count != 0 && one_in(host, 2))
-		snapshot_expect(snapshot, host->row_count);
+		snapshot_reserve(snapshot, host->row_count);
 	snapshot_reserve(snapshot, host->row_count + 1);
 	if (host->has_stuck)
 		snapshot->stuck_ns = memory_allocate_zero(snapshot->thread_capacity + 1, sizeof(uint64_t));

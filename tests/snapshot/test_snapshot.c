@@ -54,8 +54,8 @@ static void test_threads_keep_their_columns(void **state)
 	snapshot_release(snapshot);
 }
 
-/* Columns keep their values wherever they lie, and are zeroed when they are made again. */
-static void test_expected_threads(void **state)
+/* Columns keep their values when they are enlarged, and are zeroed when they are made again. */
+static void test_reserved_threads(void **state)
 {
 	struct snapshot *snapshot = snapshot_create();
 	const size_t count = 9000;
@@ -64,7 +64,7 @@ static void test_expected_threads(void **state)
 	snapshot_add_thread(snapshot, 1, 1);
 	snapshot_column(snapshot, METRIC_MINFLT)[0] = 5;
 	for (size_t expected = 4500; expected <= count; expected *= 2) {
-		snapshot_expect(snapshot, expected);
+		snapshot_reserve(snapshot, expected);
 		assert_int_equal(snapshot->thread_capacity, expected);
 		for (uint32_t i = (uint32_t)snapshot->thread_count; i < expected; i++)
 			snapshot_column(snapshot, METRIC_MINFLT)[snapshot_add_thread(snapshot, 1, i)] = i;
@@ -75,8 +75,7 @@ static void test_expected_threads(void **state)
 		assert_int_equal(snapshot->values[METRIC_MINFLT][i], i);
 	assert_int_equal(snapshot->values[METRIC_MAJFLT][4499], 4500);
 	assert_int_equal(snapshot->values[METRIC_MAJFLT][count - 1], count);
-	/* more columns than there are metrics: the last ones lie elsewhere */
-	for (size_t i = 0; i < 2 * METRIC_COUNT; i++) {
+	for (size_t i = 0; i < 2; i++) {
 		snapshot_drop_column(snapshot, METRIC_MAJFLT);
 		assert_null(snapshot->values[METRIC_MAJFLT]);
 		assert_int_equal(snapshot_column(snapshot, METRIC_MAJFLT)[count - 1], 0);
@@ -397,12 +396,10 @@ static void test_name_tables_are_whole(void **state)
 }
 
 /* A snapshot of `count` threads with a value, a reason, a wait and, each third, an exception of their own. */
-static struct snapshot *own_values(uint32_t count, bool in_space)
+static struct snapshot *own_values(uint32_t count)
 {
 	struct snapshot *snapshot = snapshot_create();
 
-	if (in_space)
-		snapshot_expect(snapshot, count);
 	snapshot_add_thread(snapshot, 1, 1);
 	snapshot->waiting_ns = memory_allocate_zero(snapshot->thread_capacity, sizeof(uint64_t));
 	snapshot_column(snapshot, METRIC_MINFLT)[0] = 1;
@@ -422,9 +419,9 @@ static struct snapshot *own_values(uint32_t count, bool in_space)
 	return snapshot;
 }
 
-static void expect_excerpt(uint32_t count, bool in_space)
+static void expect_excerpt(uint32_t count)
 {
-	struct snapshot *snapshot = own_values(count, in_space), *excerpt;
+	struct snapshot *snapshot = own_values(count), *excerpt;
 	bool *kept = memory_allocate_zero(count, sizeof(*kept));
 	uint32_t *new_row, expected = 0;
 
@@ -455,15 +452,15 @@ static void expect_excerpt(uint32_t count, bool in_space)
 static void test_excerpt(void **state)
 {
 	(void)state;
-	expect_excerpt(1, false);
-	expect_excerpt(999, false);
-	expect_excerpt(5000, true);
+	expect_excerpt(1);
+	expect_excerpt(999);
+	expect_excerpt(5000);
 }
 
 /* What an excerpt has of disks is its own: it outlives the snapshot. */
 static void test_excerpt_of_devices(void **state)
 {
-	struct snapshot *snapshot = own_values(2, false), *excerpt;
+	struct snapshot *snapshot = own_values(2), *excerpt;
 	struct devices *devices = &snapshot->provenance.devices;
 	const bool kept[2] = {true, false};
 	const struct device *disk;
@@ -493,7 +490,7 @@ static void test_excerpt_of_devices(void **state)
 /* Rows that an excerpt lacks can be added from another snapshot. */
 static void test_rows_come_back(void **state)
 {
-	struct snapshot *whole = own_values(5000, true), *from = own_values(100, false), *snapshot;
+	struct snapshot *whole = own_values(5000), *from = own_values(100), *snapshot;
 	bool *kept = memory_allocate_zero(5000, sizeof(*kept));
 	const uint32_t rows[] = {40, 7};
 	uint32_t *new_row;
@@ -545,7 +542,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_threads_keep_their_columns),
-		cmocka_unit_test(test_expected_threads),
+		cmocka_unit_test(test_reserved_threads),
 		cmocka_unit_test(test_references),
 		cmocka_unit_test(test_triples_are_distinct),
 		cmocka_unit_test(test_finish_sorts_and_keeps_the_last),
