@@ -465,7 +465,7 @@ static struct ended_amounts ending_amounts(const struct reading *reading, const 
 
 		if (metric_is_run_queue_wait(ended_metrics[i]))
 			amounts.of[i] = amounts.of[i] > slept ? amounts.of[i] - slept : 0;
-		if (snapshot_value_state(reading->before.snapshot, row, ended_metrics[i], NULL) == VALUE_READ)
+		if (snapshot_value_state(reading->before.snapshot, row, ended_metrics[i]) == REASON_READ)
 			seen = snapshot_value(reading->before.snapshot, row, ended_metrics[i]);
 		amounts.of[i] = seen > amounts.of[i] ? seen : amounts.of[i];
 	}

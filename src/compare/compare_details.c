@@ -210,12 +210,12 @@ static void append_coverage(const struct subject *subject, enum metric metric, e
 	const enum diff_side inside = pair_side(&subject->sides, side);
 	const struct diff *diff = subject->sides.diff;
 	const size_t pair = (size_t)(subject->pair - diff->pairs);
-	uint64_t by_state[WINDOW_ABSENT + 1] = {0};
+	uint64_t by_state[STATE_ABSENT + 1] = {0};
 	char text[28], total[28];
 
 	for (size_t i = 0; i < snapshot->thread_count; i++) {
 		if (diff_pair_of_thread(diff, inside, i) == pair)
-			by_state[explain_state(snapshot, i, metric)]++;
+			by_state[snapshot_value_state(snapshot, i, metric)]++;
 	}
 	buffer_append_format(lines, "  %s: read of %s of %s threads\n", metrics[metric].name,
 			     humanize_digits(by_state[REASON_READ], text),

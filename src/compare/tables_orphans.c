@@ -124,13 +124,16 @@ static struct cell name_cell(struct tables_build *build, const struct snapshot *
 static struct cell run_time_cell(struct tables_build *build, size_t thread, enum diff_side side)
 {
 	const struct snapshot *snapshot = build->diff->snapshots[side];
-	reason_id reason;
-	const enum value_state state = window_value_state(&build->diff->reductions[side]->window,
-							  (uint32_t)thread, METRIC_RUN_TIME_NS, &reason);
-	struct cell cell = cell_of_state(state, reason, UNIT_NS);
+	const uint16_t state = window_value_state(&build->diff->reductions[side]->window, (uint32_t)thread,
+						  METRIC_RUN_TIME_NS);
+	struct cell cell;
 
-	if (state == VALUE_READ)
-		cell_set_value(&cell, snapshot_value(snapshot, thread, METRIC_RUN_TIME_NS));
+	if (state == STATE_ABSENT)
+		return cell_of_state(VALUE_ABSENT, REASON_READ, UNIT_NS);
+	if (state != REASON_READ)
+		return cell_of_state(VALUE_UNAVAILABLE, (reason_id)state, UNIT_NS);
+	cell = cell_of_state(VALUE_READ, REASON_READ, UNIT_NS);
+	cell_set_value(&cell, snapshot_value(snapshot, thread, METRIC_RUN_TIME_NS));
 	return cell;
 }
 

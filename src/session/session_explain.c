@@ -150,13 +150,11 @@ static void append_readings(struct explanation *explanation, enum metric metric)
 		uint32_t thread = explanation->shown.threads[k];
 		uint32_t other = two ? window->from_of[thread] : THREAD_UNKNOWN;
 
-		if (snapshot_value_state(window->now, thread, metric, NULL) == VALUE_READ)
+		if (snapshot_value_state(window->now, thread, metric) == REASON_READ)
 			extend(&now, snapshot_read_time(window->now, thread, metric));
-		if (other == THREAD_STILL &&
-		    snapshot_value_state(window->now, thread, metric, NULL) == VALUE_READ)
+		if (other == THREAD_STILL && snapshot_value_state(window->now, thread, metric) == REASON_READ)
 			extend(&from, window->from->provenance.boottime_ns);
-		if (other < THREAD_STILL &&
-		    snapshot_value_state(window->from, other, metric, NULL) == VALUE_READ)
+		if (other < THREAD_STILL && snapshot_value_state(window->from, other, metric) == REASON_READ)
 			extend(&from, snapshot_read_time(window->from, other, metric));
 	}
 	append_times("read at", window->now, &now, explanation->lines);
@@ -171,7 +169,7 @@ struct tally_item {
 
 /* Values of threads in a metric or field, and how many threads lack one for each reason. */
 struct value_tally {
-	uint64_t by_state[WINDOW_ABSENT + 1];
+	uint64_t by_state[STATE_ABSENT + 1];
 	struct tally_item *items; /* of one thread each */
 	size_t count;
 };
@@ -273,7 +271,7 @@ static void append_metric(struct explanation *explanation, enum metric metric)
 
 		add_to_tally(&tally,
 			     kind == METRIC_KIND_COUNTER ? window_change(&counter, thread, &amount, &elapsed)
-							 : explain_state(now, thread, metric),
+							 : snapshot_value_state(now, thread, metric),
 			     has_values ? snapshot_value(now, thread, metric) : 0);
 	}
 	append_tally(explanation, &tally, "it does not apply", has_values ? append_metric_value : NULL,

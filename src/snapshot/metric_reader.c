@@ -106,23 +106,18 @@ bool metric_reader_has_other_policy(const struct metric_reader *reader, size_t t
 	return true;
 }
 
-enum value_state snapshot_value_state(const struct snapshot *snapshot, size_t thread, enum metric metric,
-				      reason_id *ret_reason)
+uint16_t snapshot_value_state(const struct snapshot *snapshot, size_t thread, enum metric metric)
 {
 	const struct metric_reader reader = metric_reader_of(snapshot, metric);
-	reason_id reason;
-	const enum value_state state = metric_reader_known_state(&reader, thread, &reason);
 
-	if (ret_reason != NULL)
-		*ret_reason = reason;
-	return state;
+	return metric_reader_known_state(&reader, thread);
 }
 
-enum value_state snapshot_flagged_state(const struct snapshot *snapshot, size_t thread, enum metric metric)
+uint16_t snapshot_flagged_state(const struct snapshot *snapshot, size_t thread, enum metric metric)
 {
 	const struct metric_reader reader = make_reader(snapshot, metric, true);
 
-	return metric_reader_applies(&reader, thread) ? VALUE_READ : VALUE_ABSENT;
+	return metric_reader_applies(&reader, thread) ? REASON_READ : STATE_ABSENT;
 }
 
 uint64_t snapshot_read_time(const struct snapshot *snapshot, size_t thread, enum metric metric)

@@ -84,38 +84,35 @@ static inline reason_id metric_reader_reason(const struct metric_reader *reader,
 }
 
 /* As snapshot_value_state(), whatever the value is. */
-static inline enum value_state metric_reader_known_state(const struct metric_reader *reader, size_t thread,
-							 reason_id *ret_reason)
+static inline uint16_t metric_reader_known_state(const struct metric_reader *reader, size_t thread)
 {
 	const struct snapshot *snapshot = reader->snapshot;
 	const uint8_t flags = snapshot->thread_flags[thread];
+	reason_id reason;
 
-	*ret_reason = REASON_READ;
 	if (reader->even)
-		return metric_reader_applies(reader, thread) ? VALUE_READ : VALUE_ABSENT;
+		return metric_reader_applies(reader, thread) ? REASON_READ : STATE_ABSENT;
 	if ((flags & reader->flags_refused) != 0)
-		return VALUE_ABSENT;
+		return STATE_ABSENT;
 	if (reader->leader_only && snapshot->tid[thread] != snapshot->tgid[thread])
-		return VALUE_ABSENT;
+		return STATE_ABSENT;
 	if (reader->fair_only && metric_reader_has_other_policy(reader, thread))
-		return VALUE_ABSENT;
-	*ret_reason = metric_reader_reason(reader, thread);
-	if (*ret_reason != REASON_READ)
-		return VALUE_UNAVAILABLE;
-	return (flags & reader->flags_needed) == reader->flags_needed ? VALUE_READ : VALUE_ABSENT;
+		return STATE_ABSENT;
+	reason = metric_reader_reason(reader, thread);
+	if (reason != REASON_READ)
+		return reason;
+	return (flags & reader->flags_needed) == reader->flags_needed ? REASON_READ : STATE_ABSENT;
 }
 
 /* The same; a value beyond what it is `bounded` by is unavailable, REASON_BAD_VALUE. */
-static inline enum value_state metric_reader_state(const struct metric_reader *reader, size_t thread,
-						   reason_id *ret_reason)
+static inline uint16_t metric_reader_state(const struct metric_reader *reader, size_t thread)
 {
-	const enum value_state state = metric_reader_known_state(reader, thread, ret_reason);
+	const uint16_t state = metric_reader_known_state(reader, thread);
 
-	if (state != VALUE_READ || !reader->bounded ||
-	    !metric_reader_outlives(reader, thread, metric_reader_value(reader, thread)))
-		return state;
-	*ret_reason = REASON_BAD_VALUE;
-	return VALUE_UNAVAILABLE;
+	return state == REASON_READ && reader->bounded &&
+			       metric_reader_outlives(reader, thread, metric_reader_value(reader, thread))
+		       ? REASON_BAD_VALUE
+		       : state;
 }
 
 #endif

@@ -699,23 +699,19 @@ void snapshot_tally(const struct snapshot *snapshot, enum source source, struct 
 void snapshot_append_category(const struct snapshot *snapshot, enum metric metric, uint64_t value,
 			      struct buffer *text);
 
-/* Whether a value is there, does not apply, or is unavailable and why. */
-enum value_state {
-	VALUE_READ,
-	VALUE_ABSENT,      /* does not apply, or not measured in a file without `ctop` objects */
-	VALUE_UNAVAILABLE, /* reason says why */
+/* The state of a value is REASON_READ, the reason why it is unavailable, or this. */
+enum {
+	STATE_ABSENT = 256 /* it does not apply, or was not measured in a file without `ctop` objects */
 };
 
 /*
  * The state of one metric of one thread. It comes from the snapshot's own record where there is one
- * (provenance.present), else from the format's five flags. `*ret_reason` (may be NULL) gets the reason,
- * REASON_READ unless unavailable. For many threads see metric_reader.h.
+ * (provenance.present), else from the format's five flags. For many threads see metric_reader.h.
  */
-enum value_state snapshot_value_state(const struct snapshot *snapshot, size_t thread, enum metric metric,
-				      reason_id *ret_reason);
+uint16_t snapshot_value_state(const struct snapshot *snapshot, size_t thread, enum metric metric);
 
-/* The state by the format's five flags alone: VALUE_READ or VALUE_ABSENT. */
-enum value_state snapshot_flagged_state(const struct snapshot *snapshot, size_t thread, enum metric metric);
+/* The state by the format's five flags alone: REASON_READ or STATE_ABSENT. */
+uint16_t snapshot_flagged_state(const struct snapshot *snapshot, size_t thread, enum metric metric);
 
 /* The value of a metric of a thread as stored (0 where the column does not exist; 1 for thread_count). */
 static inline uint64_t snapshot_value(const struct snapshot *snapshot, size_t thread, enum metric metric)
@@ -777,10 +773,9 @@ const struct resident_record *snapshot_find_resident(const struct snapshot *snap
 /*
  * The state of the resident memory of a thread: that of its process, which its leader has and no other
  * thread.
- * `*ret_bytes` is set for VALUE_READ, `*ret_reason` for VALUE_UNAVAILABLE. `hint` as above.
+ * `*ret_bytes` is set for REASON_READ. `hint` as above.
  */
-enum value_state snapshot_resident(const struct snapshot *snapshot, size_t thread, size_t *hint,
-				   uint64_t *ret_bytes, reason_id *ret_reason);
+uint16_t snapshot_resident(const struct snapshot *snapshot, size_t thread, size_t *hint, uint64_t *ret_bytes);
 
 /* The name of a string id. */
 static inline struct name_text snapshot_name(const struct snapshot *snapshot, uint32_t id)

@@ -48,23 +48,22 @@ const struct resident_record *snapshot_find_resident(const struct snapshot *snap
 		       : NULL;
 }
 
-enum value_state snapshot_resident(const struct snapshot *snapshot, size_t thread, size_t *hint,
-				   uint64_t *ret_bytes, reason_id *ret_reason)
+uint16_t snapshot_resident(const struct snapshot *snapshot, size_t thread, size_t *hint, uint64_t *ret_bytes)
 {
 	const uint32_t tgid = snapshot->tgid[thread];
 	const struct resident_record *record;
+	reason_id reason = snapshot->resident_missing;
 
 	if (snapshot->tid[thread] != tgid || (snapshot->thread_flags[thread] & THREAD_KERNEL) != 0)
-		return VALUE_ABSENT;
+		return STATE_ABSENT;
 	record = snapshot_find_resident(snapshot, tgid, snapshot->start_time[thread], hint);
 	if (record != NULL) {
 		*ret_bytes = record->bytes;
-		return VALUE_READ;
+		return REASON_READ;
 	}
 	if (!snapshot->provenance.present)
-		return VALUE_ABSENT;
-	*ret_reason = snapshot->resident_missing;
-	if (*ret_reason == REASON_READ)
-		*ret_reason = snapshot_source_reason(snapshot, thread, SOURCE_STAT);
-	return *ret_reason != REASON_READ ? VALUE_UNAVAILABLE : VALUE_ABSENT;
+		return STATE_ABSENT;
+	if (reason == REASON_READ)
+		reason = snapshot_source_reason(snapshot, thread, SOURCE_STAT);
+	return reason != REASON_READ ? reason : STATE_ABSENT;
 }

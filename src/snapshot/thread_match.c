@@ -66,8 +66,8 @@ static bool is_another(const struct snapshot *now, uint32_t thread, const struct
 
 	if (run <= ran || run - ran <= NS_PER_TICK) /* most of them, most of the time */
 		return false;
-	if (snapshot_value_state(now, thread, METRIC_RUN_TIME_NS, NULL) != VALUE_READ ||
-	    snapshot_value_state(before, old, METRIC_RUN_TIME_NS, NULL) != VALUE_READ)
+	if (snapshot_value_state(now, thread, METRIC_RUN_TIME_NS) != REASON_READ ||
+	    snapshot_value_state(before, old, METRIC_RUN_TIME_NS) != REASON_READ)
 		return false;
 	elapsed = longest_between(now, thread, before, old);
 	return elapsed != 0 && run - ran > elapsed + elapsed / CLOCK_DRIFT + NS_PER_TICK;

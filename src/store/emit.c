@@ -269,11 +269,10 @@ static struct optional_u64 find_resident(struct emitter *emitter, size_t thread)
 {
 	const struct snapshot *snapshot = emitter->snapshot;
 	struct optional_u64 resident = {0};
-	reason_id reason;
 
 	resident.present = snapshot->provenance.present &&
 			   snapshot_resident(snapshot, thread, &emitter->threads.resident_hint,
-					     &resident.value, &reason) == VALUE_READ;
+					     &resident.value) == REASON_READ;
 	return resident;
 }
 

@@ -148,20 +148,15 @@ struct outcome {
 static void count_thread(const struct metric_reader *allocated, size_t thread, struct outcome *outcome)
 {
 	const struct snapshot *now = allocated->snapshot;
-	reason_id reason;
+	const uint16_t state = metric_reader_state(allocated, thread);
 
 	if (outcome->name == NULL || now->tid[thread] == now->tgid[thread])
 		outcome->name = snapshot_text(now, now->triples[now->triple[thread]].pcomm);
-	switch (metric_reader_state(allocated, thread, &reason)) {
-	case VALUE_READ:
+	if (state == REASON_READ) {
 		outcome->read++;
-		break;
-	case VALUE_UNAVAILABLE:
+	} else if (state != STATE_ABSENT) {
 		outcome->missed++;
-		outcome->reason = reason;
-		break;
-	case VALUE_ABSENT:
-		break;
+		outcome->reason = (reason_id)state;
 	}
 }
 

@@ -48,26 +48,18 @@ const char *explain_unit(enum unit unit)
 	return words[unit] != NULL ? words[unit] : "";
 }
 
-uint16_t explain_state(const struct snapshot *snapshot, size_t thread, enum metric metric)
-{
-	reason_id reason;
-	enum value_state state = snapshot_value_state(snapshot, thread, metric, &reason);
-
-	return state == VALUE_ABSENT ? WINDOW_ABSENT : reason;
-}
-
-void explain_missing(const uint64_t by_state[WINDOW_ABSENT + 1], const char *absent, struct buffer *lines)
+void explain_missing(const uint64_t by_state[STATE_ABSENT + 1], const char *absent, struct buffer *lines)
 {
 	char text[28];
 
-	for (size_t reason = REASON_READ + 1; reason < WINDOW_ABSENT; reason++) {
+	for (size_t reason = REASON_READ + 1; reason < STATE_ABSENT; reason++) {
 		if (by_state[reason] != 0)
 			buffer_append_format(lines, "  %s unavailable: %s\n",
 					     humanize_digits(by_state[reason], text), reason_words(reason));
 	}
-	if (by_state[WINDOW_ABSENT] != 0)
+	if (by_state[STATE_ABSENT] != 0)
 		buffer_append_format(lines, "  %s to which %s\n",
-				     humanize_digits(by_state[WINDOW_ABSENT], text), absent);
+				     humanize_digits(by_state[STATE_ABSENT], text), absent);
 }
 
 static const char *wait_words(uint64_t state)
@@ -99,7 +91,7 @@ void explain_wait(const struct snapshot *snapshot, size_t thread, struct buffer 
 	const uint64_t age = ages != NULL ? ages[thread] : 0;
 	const char *words = wait_words(state);
 
-	if (words == NULL || explain_state(snapshot, thread, METRIC_STATE) != REASON_READ)
+	if (words == NULL || snapshot_value_state(snapshot, thread, METRIC_STATE) != REASON_READ)
 		return;
 	if (state == 'R' && age == 0) {
 		buffer_append_text(text, known ? "running" : "running or waits for a CPU");

@@ -14,12 +14,9 @@ void explain_metric(const struct snapshot *snapshot, enum metric metric, struct 
 /* The unit behind a number with all of its digits, with a blank before it; nothing for a plain count. */
 const char *explain_unit(enum unit unit);
 
-/* The state of the value of a thread: REASON_READ, WINDOW_ABSENT or the reason why it is unavailable. */
-uint16_t explain_state(const struct snapshot *snapshot, size_t thread, enum metric metric);
-
 /* Appends how many threads are not in a number, and why; `absent` says what is the matter with those that
  * have none. */
-void explain_missing(const uint64_t by_state[WINDOW_ABSENT + 1], const char *absent, struct buffer *lines);
+void explain_missing(const uint64_t by_state[STATE_ABSENT + 1], const char *absent, struct buffer *lines);
 
 /* Appends what a context has in a member, in full: a list of an array's first elements, an address, bytes. */
 void explain_member_value(const struct task_field_owner *scheduler, const struct task_field_member *member,

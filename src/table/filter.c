@@ -499,14 +499,13 @@ static void answer_ids(const struct term *term, const uint32_t *ids, size_t coun
 static void answer_states(const struct term *term, const struct snapshot *snapshot, uint8_t *answers)
 {
 	const struct metric_reader states = metric_reader_of(snapshot, METRIC_STATE);
-	reason_id unread;
 
 	for (size_t i = 0; i < snapshot->thread_count; i++) {
 		const uint64_t state = metric_reader_value(&states, i);
 
 		answers[i] = answer_if((strchr(term->text, (int)state) != NULL) ==
 				       (term->limit.comparison == COMPARISON_EQUAL));
-		if (state == 0 || metric_reader_state(&states, i, &unread) != VALUE_READ)
+		if (state == 0 || metric_reader_state(&states, i) != REASON_READ)
 			answers[i] = ANSWER_UNKNOWN;
 	}
 }

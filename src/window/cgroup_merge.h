@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "grouping.h"
+#include "value.h"
 #include "window.h"
 
 /* The cgroup records whose paths have one key, merged into one. */

@@ -49,7 +49,7 @@ static void fold_slot(struct ended_record *record, size_t slot, uint16_t state, 
 	if (state == REASON_READ) {
 		record->amounts[slot] = number_add_saturating(record->amounts[slot], amount);
 		record->states[slot] |= whole ? ENDED_COUNTED : ENDED_COUNTED | ENDED_AT_LEAST;
-	} else if (state != WINDOW_ABSENT) {
+	} else if (state != STATE_ABSENT) {
 		fold_missed(record, slot, REASON_ENDED);
 	}
 }
@@ -84,7 +84,7 @@ static uint16_t untold_state(const struct snapshot *now, enum metric metric)
 
 	/* most programs have no jemalloc */
 	if (source == SOURCE_NONE || source == SOURCE_JEMALLOC)
-		return WINDOW_ABSENT;
+		return STATE_ABSENT;
 	return now->default_reason[source] != REASON_READ ? now->default_reason[source] : REASON_ENDED;
 }
 
@@ -129,7 +129,7 @@ static void fold_amounts(struct ended_record *record, const struct ended_set *se
 			fold_slot(record, metric, REASON_READ, amounts->of[amount], is_whole(set, metric));
 		if (state == REASON_READ && group->unknown != 0)
 			state = REASON_ENDED;
-		if (state != REASON_READ && state != WINDOW_ABSENT)
+		if (state != REASON_READ && state != STATE_ABSENT)
 			fold_missed(record, metric, state);
 		if (metric != METRIC_SWAPIN_DELAY_TOTAL_NS && metric != METRIC_THRASHING_DELAY_TOTAL_NS)
 			continue;
@@ -145,7 +145,7 @@ static void fold_amounts(struct ended_record *record, const struct ended_set *se
 		fold_slot(record, ENDED_SLOT_OVERLAP, REASON_READ, overlap,
 			  is_whole(set, METRIC_SWAPIN_DELAY_TOTAL_NS) &&
 				  (group->threads <= 1 || overlaps < 2));
-	if (overlap_state != REASON_READ && overlap_state != WINDOW_ABSENT)
+	if (overlap_state != REASON_READ && overlap_state != STATE_ABSENT)
 		fold_missed(record, ENDED_SLOT_OVERLAP, overlap_state);
 }
 
@@ -220,7 +220,7 @@ struct folding {
 
 /*
  * The change of a thread within the window and after it; `amount` is its amount of the metric, -1 for none.
- * Returns REASON_READ, WINDOW_ABSENT or why it is not known; `*ret_amount` is then what is known.
+ * Returns REASON_READ, STATE_ABSENT or why it is not known; `*ret_amount` is then what is known.
  */
 static uint16_t whole_change(const struct folding *folding, const struct window_counter *counter,
 			     const struct ended_row *row, int amount, uint64_t *ret_amount)
@@ -231,7 +231,7 @@ static uint16_t whole_change(const struct folding *folding, const struct window_
 
 	*ret_amount = 0;
 	state = window_change(counter, row->thread, ret_amount, &elapsed);
-	if (amount < 0 || state == WINDOW_ABSENT || !folding->rest_counts)
+	if (amount < 0 || state == STATE_ABSENT || !folding->rest_counts)
 		return state;
 	if (row->last == NULL)
 		return REASON_ENDED;
@@ -503,7 +503,7 @@ static double left_in(const struct window *window)
 
 		if (state == REASON_READ && elapsed != 0)
 			left -= (double)amount / (double)elapsed;
-		else if (state != WINDOW_ABSENT && state != REASON_WENT_BACKWARDS)
+		else if (state != STATE_ABSENT && state != REASON_WENT_BACKWARDS)
 			return NAN;
 		if (window->from_of[i] != THREAD_BORN && window->from_of[i] != THREAD_UNKNOWN)
 			ended--;

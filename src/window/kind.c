@@ -28,7 +28,7 @@ bool *reducer_find_measured(const struct window *window, const struct shown *sho
 	for (size_t k = 0; k < shown->count; k++) {
 		if (!parts[part_of[k]])
 			parts[part_of[k]] = snapshot_flagged_state(window->now, shown->threads[k], metric) ==
-					    VALUE_READ;
+					    REASON_READ;
 	}
 	for (size_t k = 0; k < shown->count; k++)
 		measured[shown->threads[k]] = parts[part_of[k]];
@@ -53,12 +53,11 @@ bool *reducer_find_counters(struct reducer *reducer, const int inputs[], size_t 
 static inline bool is_read(const struct metric_reader *reader, uint32_t thread,
 			   struct accumulator *accumulator)
 {
-	reason_id reason;
-	const enum value_state state = metric_reader_state(reader, thread, &reason);
+	const uint16_t state = metric_reader_state(reader, thread);
 
-	if (state == VALUE_UNAVAILABLE)
-		accumulator_miss(accumulator, reason);
-	return state == VALUE_READ;
+	if (state != REASON_READ && state != STATE_ABSENT)
+		accumulator_miss(accumulator, state);
+	return state == REASON_READ;
 }
 
 void reducer_add_stored(struct reducer *reducer, const struct metric_reader *reader, const bool *measured,

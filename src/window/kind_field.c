@@ -123,10 +123,10 @@ uint16_t window_field_value(const struct window_field *field, uint32_t thread, u
 	if (field->missing != REASON_READ)
 		return field->missing;
 	if (field->member == NULL)
-		return WINDOW_ABSENT;
+		return STATE_ABSENT;
 	context = task_fields_context(fields, thread, &reason);
 	if (context == NULL)
-		return reason == REASON_READ ? WINDOW_ABSENT : reason;
+		return reason == REASON_READ ? STATE_ABSENT : reason;
 	*ret_value = task_field_read(field->member, context, 0);
 	if (field->member->kind == TASK_FIELD_KIND_BOOLEAN)
 		*ret_value = *ret_value != 0; /* a byte of BPF memory may hold anything */
@@ -200,7 +200,7 @@ static void add_thread(const struct reducer *reducer, uint32_t thread, struct ac
 	uint64_t value = 0;
 	const uint16_t state = window_field_value(field, thread, &value);
 
-	if (state == WINDOW_ABSENT)
+	if (state == STATE_ABSENT)
 		return;
 	if (state != REASON_READ) {
 		accumulator_miss(accumulator, state);

@@ -18,21 +18,16 @@ struct process_part {
 
 static void add_thread(const struct metric_reader *allocated, uint32_t thread, struct process_part *part)
 {
-	reason_id reason;
+	const uint16_t state = metric_reader_state(allocated, thread);
 
 	part->shown++;
-	switch (metric_reader_state(allocated, thread, &reason)) {
-	case VALUE_READ:
+	if (state == REASON_READ) {
 		part->read++;
 		part->live += (double)metric_reader_value(allocated, thread) -
 			      (double)snapshot_value(allocated->snapshot, thread, METRIC_DEALLOCATED_BYTES);
-		break;
-	case VALUE_UNAVAILABLE:
+	} else if (state != STATE_ABSENT) {
 		part->missed++;
-		part->reason = reason;
-		break;
-	case VALUE_ABSENT:
-		break;
+		part->reason = (reason_id)state;
 	}
 }
 

@@ -21,13 +21,14 @@ static bool has_smaps(const struct snapshot *now, uint32_t thread)
 }
 
 /* Adds what was read, or notes why nothing was. */
-static void add_bytes(struct accumulator *accumulator, enum value_state state, uint64_t bytes,
-		      reason_id reason)
+static void add_bytes(struct accumulator *accumulator, uint16_t state, uint64_t bytes)
 {
-	if (state == VALUE_UNAVAILABLE)
-		accumulator_miss(accumulator, reason);
-	if (state != VALUE_READ)
+	if (state == STATE_ABSENT)
 		return;
+	if (state != REASON_READ) {
+		accumulator_miss(accumulator, state);
+		return;
+	}
 	accumulator->sum[0].whole = number_add_saturating(accumulator->sum[0].whole, bytes);
 	accumulator->read++;
 }
@@ -41,15 +42,13 @@ static void add_line(const struct snapshot *now, uint32_t thread, enum smaps_key
 	for (uint32_t i = 0; record != NULL && i < record->kib.count; i++) {
 		if (strcmp(snapshot_text(now, record->kib.items[i].key), smaps_key_names[key]) != 0)
 			continue;
-		add_bytes(accumulator, VALUE_READ,
-			  number_multiply_saturating(record->kib.items[i].value, 1024), REASON_READ);
+		add_bytes(accumulator, REASON_READ,
+			  number_multiply_saturating(record->kib.items[i].value, 1024));
 		return;
 	}
 	if (!now->provenance.present)
 		return;
-	reason = now->source_reason[SOURCE_SMAPS_ROLLUP] != NULL
-			 ? now->source_reason[SOURCE_SMAPS_ROLLUP][thread]
-			 : now->default_reason[SOURCE_SMAPS_ROLLUP];
+	reason = snapshot_source_reason(now, thread, SOURCE_SMAPS_ROLLUP);
 	if (reason != REASON_READ)
 		accumulator_miss(accumulator, reason);
 }
@@ -117,17 +116,16 @@ static void add_resident(const struct reducer *reducer, uint32_t thread, struct 
 	const struct snapshot *now = reducer->window->now;
 	struct resident *resident = reducer->work;
 	uint64_t bytes = 0;
-	reason_id reason = REASON_READ;
-	enum value_state state;
+	uint16_t state;
 
 	if (now->resident_missing != REASON_READ) {
 		if (has_smaps(now, thread))
 			add_line(now, thread, SMAPS_KEY_RSS, accumulator);
 		return;
 	}
-	state = snapshot_resident(now, thread, &resident->hint, &bytes, &reason);
-	add_bytes(accumulator, state, bytes, reason);
-	if (state == VALUE_READ && is_low(now, thread, bytes)) {
+	state = snapshot_resident(now, thread, &resident->hint, &bytes);
+	add_bytes(accumulator, state, bytes);
+	if (state == REASON_READ && is_low(now, thread, bytes)) {
 		accumulator->partial = true;
 		accumulator->reason = REASON_LOWER_BOUND;
 	}
@@ -154,18 +152,16 @@ static void add_peak(const struct reducer *reducer, uint32_t thread, struct accu
 {
 	const struct snapshot *now = reducer->window->now;
 	const enum metric metric = (enum metric)reducer->entry->inputs[0];
-	reason_id reason = REASON_READ;
-	enum value_state state;
+	uint16_t state;
 	uint64_t peak;
 
 	if (!has_smaps(now, thread))
 		return;
-	state = window_value_state(reducer->window, thread, metric, &reason);
+	state = window_value_state(reducer->window, thread, metric);
 	peak = snapshot_value(now, thread, metric);
-	if (state == VALUE_UNAVAILABLE && reason == REASON_ENDED &&
-	    (peak = peak_of_others(now, thread, metric)) != 0)
-		state = VALUE_READ;
-	add_bytes(accumulator, state, peak, reason);
+	if (state == REASON_ENDED && (peak = peak_of_others(now, thread, metric)) != 0)
+		state = REASON_READ;
+	add_bytes(accumulator, state, peak);
 }
 
 static void begin_growth(struct reducer *reducer)
@@ -183,16 +179,15 @@ static void add_growth(const struct reducer *reducer, uint32_t thread, struct ac
 	const struct snapshot *now = reducer->window->now;
 	struct resident *resident = reducer->work;
 	uint64_t bytes = 0, before = 0;
-	reason_id reason = REASON_READ;
-	const enum value_state state = snapshot_resident(now, thread, &resident->hint, &bytes, &reason);
-	uint16_t missing = reason;
+	const uint16_t state = snapshot_resident(now, thread, &resident->hint, &bytes);
+	uint16_t missing = state;
 
 	if (now->tid[thread] != now->tgid[thread])
 		return;
-	if (state != VALUE_UNAVAILABLE)
+	if (state == REASON_READ || state == STATE_ABSENT)
 		missing = resident_before(reducer->window, thread, &resident->hint_before, &before);
 	/* a zombie has given back what it had; a kernel thread had nothing */
-	if (state == VALUE_ABSENT && (missing != REASON_READ || before == 0))
+	if (state == STATE_ABSENT && (missing != REASON_READ || before == 0))
 		return;
 	if (missing != REASON_READ) {
 		accumulator_miss(accumulator, missing);

@@ -19,23 +19,18 @@ struct present {
 
 /* --- metrics --- */
 
-/* Why a thread has no value, REASON_READ where it has one, or WINDOW_ABSENT. */
+/* Why a thread has no value, REASON_READ where it has one, or STATE_ABSENT. */
 static uint16_t state_of(const struct present *present, uint32_t thread)
 {
-	enum value_state state;
-	reason_id reason;
-
 	if (present->measured != NULL)
-		return present->measured[thread] ? REASON_READ : WINDOW_ABSENT;
-	state = metric_reader_state(&present->reader, thread, &reason);
-	return state == VALUE_ABSENT ? WINDOW_ABSENT : reason;
+		return present->measured[thread] ? REASON_READ : STATE_ABSENT;
+	return metric_reader_state(&present->reader, thread);
 }
 
 /* Whether a peak is higher than it was at the other side of the window. */
 static bool has_risen(const struct window *window, const struct metric_reader *from, uint32_t thread,
 		      uint64_t value)
 {
-	reason_id unread;
 	uint32_t other;
 
 	if (window->from == NULL || value == 0)
@@ -44,7 +39,7 @@ static bool has_risen(const struct window *window, const struct metric_reader *f
 	if (other == THREAD_BORN)
 		return true;
 	return other != THREAD_UNKNOWN && other != THREAD_STILL &&
-	       metric_reader_known_state(from, other, &unread) == VALUE_READ &&
+	       metric_reader_known_state(from, other) == REASON_READ &&
 	       value > metric_reader_value(from, other);
 }
 
@@ -112,7 +107,7 @@ static void add_thread(const struct reducer *reducer, uint32_t thread, struct ac
 	const uint64_t value = metric_reader_value(&present->reader, thread);
 	const uint16_t state = state_of(present, thread);
 
-	if (state == WINDOW_ABSENT)
+	if (state == STATE_ABSENT)
 		return;
 	if (state != REASON_READ) {
 		accumulator_miss(accumulator, state);

@@ -32,7 +32,7 @@ static void add_both(const struct column_values *values, struct accumulator *acc
 	/* one input is there and the other is not: the sums would be of different threads */
 	accumulator->differs |= states[0] == REASON_READ || states[1] == REASON_READ;
 	for (size_t i = 0; i < 2; i++) {
-		if (states[i] != REASON_READ && states[i] != WINDOW_ABSENT) {
+		if (states[i] != REASON_READ && states[i] != STATE_ABSENT) {
 			accumulator_miss(accumulator, states[i]);
 			return;
 		}
@@ -74,7 +74,7 @@ static void add_ended(const struct reducer *reducer, const struct ended_record *
 			amounts[i].whole = record->amounts[slot];
 		states[i] = (state & ENDED_MISSED) != 0    ? record->reasons[slot]
 			    : (state & ENDED_COUNTED) != 0 ? REASON_READ
-							   : WINDOW_ABSENT;
+							   : STATE_ABSENT;
 	}
 	add_both(reducer->values, accumulator, states, amounts);
 }

@@ -91,7 +91,7 @@ static void add_to_sum(const struct column_values *values, const struct sum *sum
 						     &elapsed);
 
 		if (state != REASON_READ) {
-			if (state != WINDOW_ABSENT && reason == REASON_READ)
+			if (state != STATE_ABSENT && reason == REASON_READ)
 				reason = state;
 			continue;
 		}

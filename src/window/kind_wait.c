@@ -67,7 +67,7 @@ static struct present_wait find_wait(const struct window *window, const struct m
 	const uint64_t state = metric_reader_value(states, thread);
 	const bool for_cpu_or_d = state == 'R' || state == 'D';
 	struct present_wait wait = {.reason = window_waits_missing(window)};
-	reason_id unread;
+	uint16_t unread;
 
 	if (now->waiting_ns != NULL) {
 		wait.reason = REASON_READ;
@@ -76,8 +76,8 @@ static struct present_wait find_wait(const struct window *window, const struct m
 						     .bound = bound_of_wait(now, thread)};
 	} else if (now->stuck_ns == NULL) {
 		return wait;
-	} else if (metric_reader_state(states, thread, &unread) != VALUE_READ) {
-		wait.reason = unread;
+	} else if ((unread = metric_reader_state(states, thread)) != REASON_READ) {
+		wait.reason = unread != STATE_ABSENT ? (reason_id)unread : REASON_READ;
 	} else if (for_cpu_or_d && now->stuck_ns[thread] != 0) {
 		wait = (struct present_wait){.ns = now->stuck_ns[thread],
 					     .bound = bound_of_wait(now, thread)};

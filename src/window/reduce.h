@@ -86,7 +86,7 @@ struct window_field window_field_of(const struct window *window, uint16_t field)
 
 /*
  * Sets *ret_value to the value of a thread, or for a change to its increase, as task_field_read() gives it.
- * Returns REASON_READ, WINDOW_ABSENT (no context, or no such field) or why it is not known.
+ * Returns REASON_READ, STATE_ABSENT (no context, or no such field) or why it is not known.
  */
 uint16_t window_field_value(const struct window_field *field, uint32_t thread, uint64_t *ret_value);
 

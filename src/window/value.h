@@ -14,6 +14,13 @@ enum {
 	VALUE_SHARES = 6
 };
 
+/* Whether a value is there, does not apply, or is unavailable and why. */
+enum value_state {
+	VALUE_READ,
+	VALUE_ABSENT,
+	VALUE_UNAVAILABLE, /* `reason` says why */
+};
+
 enum value_form {
 	VALUE_FORM_WHOLE,  /* `whole` */
 	VALUE_FORM_REAL,   /* `real` */

@@ -22,22 +22,10 @@ bool window_is_frozen(const struct snapshot *snapshot, enum metric metric)
 	       snapshot->provenance.features[FEATURE_DELAYS].state == FEATURE_STATE_OFF;
 }
 
-enum value_state window_value_state(const struct window *window, uint32_t thread, enum metric metric,
-				    reason_id *ret_reason)
+uint16_t window_value_state(const struct window *window, uint32_t thread, enum metric metric)
 {
-	*ret_reason = REASON_READ;
-	return window->basis == WINDOW_FLAGGED
-		       ? snapshot_flagged_state(window->now, thread, metric)
-		       : snapshot_value_state(window->now, thread, metric, ret_reason);
-}
-
-/* REASON_READ, WINDOW_ABSENT, or why the value is unavailable. */
-static inline uint16_t read_state(const struct metric_reader *reader, uint32_t thread)
-{
-	reason_id reason;
-	enum value_state state = metric_reader_known_state(reader, thread, &reason);
-
-	return state == VALUE_ABSENT ? WINDOW_ABSENT : reason;
+	return window->basis == WINDOW_FLAGGED ? snapshot_flagged_state(window->now, thread, metric)
+					       : snapshot_value_state(window->now, thread, metric);
 }
 
 struct window_counter window_counter_of(const struct window *window, enum metric metric)
@@ -96,17 +84,16 @@ static uint16_t stored(const struct window_counter *counter, uint32_t thread, ui
 {
 	const struct window *window = counter->window;
 	const bool is_counted = !counter->is_counted || window->counted == NULL || window->counted[thread];
-	enum value_state state;
-	reason_id reason;
+	uint16_t state;
 
 	*ret_amount = is_counted ? metric_reader_value(&counter->now, thread) : 0;
 	if (window->basis == WINDOW_FLAGGED)
-		return counter->measured[thread] ? REASON_READ : WINDOW_ABSENT;
-	state = metric_reader_state(&counter->now, thread, &reason);
+		return counter->measured[thread] ? REASON_READ : STATE_ABSENT;
+	state = metric_reader_state(&counter->now, thread);
 	if (is_counted)
-		return state == VALUE_ABSENT ? WINDOW_ABSENT : reason;
-	if (state != VALUE_READ)
-		return WINDOW_ABSENT;
+		return state;
+	if (state != REASON_READ)
+		return STATE_ABSENT;
 	return window->replaced != NULL && window->replaced[thread] ? REASON_NOT_READ : REASON_READ;
 }
 
@@ -121,8 +108,8 @@ static uint16_t change(const struct window_counter *counter, uint32_t thread, ui
 
 	if (window->basis != WINDOW_MEASURED)
 		return stored(counter, thread, ret_amount);
-	state = read_state(now, thread);
-	if (state == WINDOW_ABSENT)
+	state = metric_reader_known_state(now, thread);
+	if (state == STATE_ABSENT)
 		return state;
 	if (window->mode == WINDOW_MODE_TOTAL)
 		return lifetime(counter, thread, state, ret_amount, ret_elapsed_ns);
@@ -155,9 +142,9 @@ static uint16_t change(const struct window_counter *counter, uint32_t thread, ui
 					window->from->provenance.boottime_ns);
 		return *ret_elapsed_ns != 0 ? REASON_READ : REASON_NOT_READ;
 	}
-	state = read_state(from, other);
+	state = metric_reader_known_state(from, other);
 	if (state != REASON_READ)
-		return state == WINDOW_ABSENT ? REASON_NOT_READ : state;
+		return state == STATE_ABSENT ? REASON_NOT_READ : state;
 	before = metric_reader_value(from, other);
 	*ret_elapsed_ns = since(metric_reader_time(now, thread), metric_reader_time(from, other));
 	if (*ret_elapsed_ns == 0 && window->now != window->from)

@@ -54,11 +54,6 @@ static inline reason_id window_waits_missing(const struct window *window)
 	return window->now->provenance.present ? REASON_OTHER_BACKEND : REASON_NOT_IN_FILE;
 }
 
-/* State of a value beside the reason ids (REASON_READ: there). */
-enum {
-	WINDOW_ABSENT = 256
-};
-
 /* A counter over a window, looked up once for many threads. Valid as long as the window. */
 struct window_counter {
 	const struct window *window;
@@ -80,8 +75,7 @@ struct window_counter {
 
 /* The state of a metric of a thread of `now`, as snapshot_value_state(); by the format's flags in a window of
  * WINDOW_FLAGGED. */
-enum value_state window_value_state(const struct window *window, uint32_t thread, enum metric metric,
-				    reason_id *ret_reason);
+uint16_t window_value_state(const struct window *window, uint32_t thread, enum metric metric);
 
 /* Whether a delay counter stands still since its switch is off: it has a lifetime value, but no delta. */
 bool window_is_frozen(const struct snapshot *snapshot, enum metric metric);
@@ -96,7 +90,7 @@ bool window_counter_is_even(const struct window_counter *counter);
 
 /*
  * The change in one thread, in the unit of the metric, and the time between the two readings; in
- * WINDOW_MODE_TOTAL the lifetime value and the age of the thread. Returns REASON_READ, WINDOW_ABSENT or the
+ * WINDOW_MODE_TOTAL the lifetime value and the age of the thread. Returns REASON_READ, STATE_ABSENT or the
  * reason why it is not known.
  */
 uint16_t window_change(const struct window_counter *counter, uint32_t thread, uint64_t *ret_amount,
@@ -143,17 +137,15 @@ static inline uint16_t window_amount(const struct window_counter *counter, uint3
 	uint64_t value, before;
 	uint32_t other = THREAD_UNKNOWN;
 	uint16_t state;
-	reason_id reason;
 
 	if (counter->stored) {
 		*ret_amount = metric_reader_value(&counter->now, thread);
-		return metric_reader_state(&counter->now, thread, &reason) == VALUE_ABSENT ? WINDOW_ABSENT
-											   : reason;
+		return metric_reader_state(&counter->now, thread);
 	}
 	if (!counter->even || (as_rate && counter->of_life))
 		goto any;
 	if (!metric_reader_applies(&counter->now, thread))
-		return WINDOW_ABSENT;
+		return STATE_ABSENT;
 	value = metric_reader_value(&counter->now, thread);
 	*ret_elapsed_ns = counter->elapsed_ns;
 	if (counter->of_life) {

@@ -139,10 +139,7 @@ size_t live_count_named(const struct snapshot *snapshot, const char *name, long 
 
 reason_id live_reason(const struct snapshot *snapshot, long row, enum metric metric)
 {
-	reason_id reason;
-
-	snapshot_value_state(snapshot, (size_t)row, metric, &reason);
-	return reason;
+	return (reason_id)snapshot_value_state(snapshot, (size_t)row, metric);
 }
 
 int live_run(void (*body)(void))

@@ -120,27 +120,14 @@ static void set_ready(const struct scene *scene, enum layout_origin origin)
 	fake_probe_set(child(scene, 0), PROBE_STATE_READY, HEAP_TAG_NONE, origin);
 }
 
-static enum value_state state_of(const struct snapshot *snapshot, long row, enum reason *ret_reason)
+static void expect_outcome(const struct snapshot *snapshot, long row, uint16_t state)
 {
-	reason_id reason;
-	enum value_state state = snapshot_value_state(snapshot, (size_t)row, METRIC_ALLOCATED_BYTES, &reason);
-
-	*ret_reason = (enum reason)reason;
-	return state;
-}
-
-static void expect_outcome(const struct snapshot *snapshot, long row, enum value_state state,
-			   enum reason reason)
-{
-	enum reason found;
-
-	assert_int_equal(state_of(snapshot, row, &found), state);
-	assert_int_equal(found, reason);
+	assert_int_equal(snapshot_value_state(snapshot, (size_t)row, METRIC_ALLOCATED_BYTES), state);
 }
 
 static void expect_counters(const struct snapshot *snapshot, long row, uint64_t allocated, uint64_t freed)
 {
-	expect_outcome(snapshot, row, VALUE_READ, REASON_READ);
+	expect_outcome(snapshot, row, REASON_READ);
 	assert_true((snapshot->thread_flags[row] & THREAD_JEMALLOC_MEASURED) != 0);
 	assert_int_equal(snapshot_value(snapshot, (size_t)row, METRIC_ALLOCATED_BYTES), allocated);
 	assert_int_equal(snapshot_value(snapshot, (size_t)row, METRIC_DEALLOCATED_BYTES), freed);
@@ -166,12 +153,10 @@ static void test_full(void **state)
 
 	snapshot = live_full(scene.capture);
 	expect_counters(snapshot, row_of(snapshot, &scene, 0), 7000, 3000);
-	expect_outcome(snapshot, row_of(snapshot, &scene, 1), VALUE_UNAVAILABLE, REASON_NEEDS_STOP);
+	expect_outcome(snapshot, row_of(snapshot, &scene, 1), REASON_NEEDS_STOP);
 	expect_counters(snapshot, row_of(snapshot, &scene, 2), 0, 0); /* a zero that was read */
-	expect_outcome(snapshot, live_row(snapshot, scene.children[1], scene.children[1]), VALUE_UNAVAILABLE,
-		       REASON_UNREADABLE);
-	expect_outcome(snapshot, live_row(snapshot, scene.children[2], scene.children[2]), VALUE_ABSENT,
-		       REASON_READ);
+	expect_outcome(snapshot, live_row(snapshot, scene.children[1], scene.children[1]), REASON_UNREADABLE);
+	expect_outcome(snapshot, live_row(snapshot, scene.children[2], scene.children[2]), STATE_ABSENT);
 
 	summary = &snapshot->probe_summary;
 	assert_true(summary->present);
@@ -220,7 +205,7 @@ static void test_privilege(void **state)
 	assert_true(snapshot->probe_summary.privilege_dominant);
 	/* the earlier name, though the other tag is the one that counts as privilege */
 	assert_string_equal(snapshot->probe_summary.dominant_failure, "maps-read-failure");
-	expect_outcome(snapshot, row_of(snapshot, &scene, 0), VALUE_UNAVAILABLE, REASON_NOT_PERMITTED);
+	expect_outcome(snapshot, row_of(snapshot, &scene, 0), REASON_NOT_PERMITTED);
 	snapshot_release(snapshot);
 	end(&scene);
 }
@@ -282,8 +267,7 @@ static void test_resolving(void **state)
 	for (int i = 0; i < 2; i++) {
 		snapshot = live_round(scene.capture);
 		for (size_t row = 0; row < 3; row++)
-			expect_outcome(snapshot, row_of(snapshot, &scene, row), VALUE_UNAVAILABLE,
-				       REASON_BEING_RESOLVED);
+			expect_outcome(snapshot, row_of(snapshot, &scene, row), REASON_BEING_RESOLVED);
 		assert_int_equal(snapshot->probe_summary.failed, 0);
 		snapshot_release(snapshot);
 	}
@@ -313,7 +297,7 @@ static void test_impatience(void **state)
 	(void)state;
 	fake_probe_set(child(&scene, 0), PROBE_STATE_RESOLVING, HEAP_TAG_NONE, LAYOUT_ORIGIN_DWARF);
 	snapshot = live_full(scene.capture);
-	expect_outcome(snapshot, row_of(snapshot, &scene, 0), VALUE_UNAVAILABLE, REASON_BEING_RESOLVED);
+	expect_outcome(snapshot, row_of(snapshot, &scene, 0), REASON_BEING_RESOLVED);
 	assert_int_equal(snapshot->provenance.tallies[SOURCE_JEMALLOC].missed[REASON_BEING_RESOLVED], 3);
 	assert_true(snapshot->provenance.boottime_ns >= begun_ns + patience_ns);
 	snapshot_release(snapshot);
@@ -337,10 +321,9 @@ static void test_switch(void **state)
 	for (int i = 0; i < 2; i++) {
 		snapshot = live_round(scene.capture);
 		for (size_t row = 0; row < 3; row++)
-			expect_outcome(snapshot, row_of(snapshot, &scene, row), VALUE_UNAVAILABLE,
-				       REASON_SWITCHED_OFF);
+			expect_outcome(snapshot, row_of(snapshot, &scene, row), REASON_SWITCHED_OFF);
 		expect_outcome(snapshot, live_row(snapshot, scene.children[2], scene.children[2]),
-			       VALUE_UNAVAILABLE, REASON_SWITCHED_OFF);
+			       REASON_SWITCHED_OFF);
 		assert_false(snapshot->probe_summary.present);
 		assert_int_equal(snapshot->provenance.heap_count, 0);
 		snapshot_release(snapshot);
@@ -352,8 +335,7 @@ static void test_switch(void **state)
 	capture_switch_heap(scene.capture, true);
 	snapshot = live_round(scene.capture);
 	expect_counters(snapshot, row_of(snapshot, &scene, 0), 7000, 3000);
-	expect_outcome(snapshot, live_row(snapshot, scene.children[2], scene.children[2]), VALUE_ABSENT,
-		       REASON_READ);
+	expect_outcome(snapshot, live_row(snapshot, scene.children[2], scene.children[2]), STATE_ABSENT);
 	snapshot_release(snapshot);
 	end(&scene);
 }
@@ -385,8 +367,7 @@ static void test_young_process(void **state)
 	child_id = (uint32_t)late_child;
 	snapshot = live_round(capture);
 	if (fake_probe_looks(late_child) == 0)
-		expect_outcome(snapshot, live_row(snapshot, child_id, child_id), VALUE_UNAVAILABLE,
-			       REASON_BEING_RESOLVED);
+		expect_outcome(snapshot, live_row(snapshot, child_id, child_id), REASON_BEING_RESOLVED);
 	snapshot_release(snapshot);
 	await("the child is looked at",
 	      (snapshot_release(live_round(capture)), fake_probe_looks(late_child) != 0));
@@ -442,7 +423,7 @@ static void test_not_needed(void **state)
 	(void)state;
 	set_ready(&scene, LAYOUT_ORIGIN_DWARF);
 	snapshot = live_round_needed(scene.capture, source_bit(SOURCE_STAT));
-	expect_outcome(snapshot, row_of(snapshot, &scene, 0), VALUE_UNAVAILABLE, REASON_NOT_READ);
+	expect_outcome(snapshot, row_of(snapshot, &scene, 0), REASON_NOT_READ);
 	assert_int_equal(fake_probe_looks(child(&scene, 0)), 0);
 	snapshot_release(snapshot);
 	live_sleep_ms(YOUNG_MS);
@@ -470,7 +451,7 @@ static void test_another_outcome(void **state)
 	fake_probe_fail_thread(moving, HEAP_TAG_PROCESS_VM_READV, EPERM);
 	assert_true(live_wait_for_run(child(&scene, 0), moving));
 	snapshot = live_round(scene.capture);
-	expect_outcome(snapshot, row_of(snapshot, &scene, 2), VALUE_UNAVAILABLE, REASON_NOT_PERMITTED);
+	expect_outcome(snapshot, row_of(snapshot, &scene, 2), REASON_NOT_PERMITTED);
 	assert_int_equal(
 		snapshot_value(snapshot, (size_t)row_of(snapshot, &scene, 2), METRIC_ALLOCATED_BYTES), 0);
 	assert_true((snapshot->thread_flags[row_of(snapshot, &scene, 2)] & THREAD_JEMALLOC_MEASURED) == 0);
@@ -481,7 +462,7 @@ static void test_another_outcome(void **state)
 		       LAYOUT_ORIGIN_DWARF);
 	snapshot = live_full(scene.capture);
 	for (size_t row = 0; row < 3; row++)
-		expect_outcome(snapshot, row_of(snapshot, &scene, row), VALUE_ABSENT, REASON_READ);
+		expect_outcome(snapshot, row_of(snapshot, &scene, row), STATE_ABSENT);
 	assert_int_equal(snapshot->probe_summary.jemalloc_detected, 0);
 	snapshot_release(snapshot);
 	end(&scene);
@@ -494,7 +475,7 @@ static void test_without_probe(void **state)
 	struct snapshot *snapshot = live_full(capture);
 
 	(void)state;
-	expect_outcome(snapshot, 0, VALUE_UNAVAILABLE, REASON_SWITCHED_OFF);
+	expect_outcome(snapshot, 0, REASON_SWITCHED_OFF);
 	assert_false(snapshot->probe_summary.present);
 	snapshot_release(snapshot);
 	capture_close(capture);
@@ -517,7 +498,7 @@ static void test_own_process(void **state)
 	snapshot = live_full(capture);
 	assert_int_equal(fake_probe_looks((pid_t)own), 0);
 	assert_int_equal(snapshot->probe_summary.tgids_walked, 0);
-	expect_outcome(snapshot, 0, VALUE_ABSENT, REASON_READ);
+	expect_outcome(snapshot, 0, STATE_ABSENT);
 	snapshot_release(snapshot);
 	capture_close(capture);
 }

@@ -136,15 +136,14 @@ static void expect_equal_value(const struct snapshot *a, long i, const struct sn
 {
 	uint64_t left = snapshot_value(a, (size_t)i, metric), right = snapshot_value(b, (size_t)j, metric);
 	struct buffer left_text = {0}, right_text = {0};
-	reason_id left_reason, right_reason;
-	enum value_state left_state = snapshot_value_state(a, (size_t)i, metric, &left_reason);
-	enum value_state right_state = snapshot_value_state(b, (size_t)j, metric, &right_reason);
+	const uint16_t left_state = snapshot_value_state(a, (size_t)i, metric);
+	const uint16_t right_state = snapshot_value_state(b, (size_t)j, metric);
 
-	if (left_state != right_state || left_reason != right_reason)
+	if (left_state != right_state)
 		fail_msg("%s of %u %s: state %d %s, by BPF %d %s", metrics[metric].name, a->tid[i],
-			 live_comm(a, i), (int)left_state, reason_name(left_reason), (int)right_state,
-			 reason_name(right_reason));
-	if (left_state != VALUE_READ)
+			 live_comm(a, i), (int)left_state, reason_name((reason_id)left_state),
+			 (int)right_state, reason_name((reason_id)right_state));
+	if (left_state != REASON_READ)
 		return;
 	if (metric == METRIC_POLICY) {
 		assert_string_equal(snapshot_text(a, (uint32_t)left), snapshot_text(b, (uint32_t)right));
@@ -849,16 +848,15 @@ static uint64_t mapped_resident(pid_t process)
 	return kib * 1024;
 }
 
-static uint64_t captured_resident(const struct snapshot *snapshot, pid_t process, enum value_state expected)
+static uint64_t captured_resident(const struct snapshot *snapshot, pid_t process, uint16_t expected)
 {
 	const long row = live_row(snapshot, (uint32_t)process, (uint32_t)process);
-	reason_id reason = REASON_READ;
 	uint64_t bytes = 0;
 	size_t hint = 0;
 
 	assert_true(row >= 0);
 	assert_int_equal(snapshot->resident_missing, REASON_READ);
-	assert_int_equal(snapshot_resident(snapshot, (size_t)row, &hint, &bytes, &reason), expected);
+	assert_int_equal(snapshot_resident(snapshot, (size_t)row, &hint, &bytes), expected);
 	return bytes;
 }
 
@@ -881,19 +879,19 @@ static void test_resident(void **state)
 		live_backend = backends[i];
 		capture = live_open(NULL, 0);
 		snapshot = live_round(capture);
-		bytes = captured_resident(snapshot, child, VALUE_READ);
+		bytes = captured_resident(snapshot, child, REASON_READ);
 		assert_true(bytes >= TOUCHED);
 		if (snapshot->provenance.resident_error == 0)
 			assert_int_equal(bytes, mapped_resident(child));
-		captured_resident(snapshot, getpid(), VALUE_READ);
+		captured_resident(snapshot, getpid(), REASON_READ);
 		if (live_row(snapshot, kernel_thread, kernel_thread) >= 0)
-			captured_resident(snapshot, (pid_t)kernel_thread, VALUE_ABSENT);
+			captured_resident(snapshot, (pid_t)kernel_thread, STATE_ABSENT);
 		for (size_t k = 1; k < snapshot->resident_count; k++)
 			assert_true(snapshot->resident[k - 1].tgid < snapshot->resident[k].tgid);
 		snapshot_release(snapshot);
 		/* a round in which it did not run has it too */
 		snapshot = live_round(capture);
-		assert_int_equal(captured_resident(snapshot, child, VALUE_READ), bytes);
+		assert_int_equal(captured_resident(snapshot, child, REASON_READ), bytes);
 		snapshot_release(snapshot);
 		capture_close(capture);
 	}
@@ -941,7 +939,7 @@ static void test_resident_without_leader(void **state)
 		live_backend = backends[i];
 		capture = live_open((const uint32_t[]){(uint32_t)child}, 1);
 		await("the leader has gone", is_zombie(capture, child, &snapshot));
-		assert_true(captured_resident(snapshot, child, VALUE_READ) >= TOUCHED);
+		assert_true(captured_resident(snapshot, child, REASON_READ) >= TOUCHED);
 		snapshot_release(snapshot);
 		capture_close(capture);
 	}

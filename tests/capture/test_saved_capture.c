@@ -237,30 +237,21 @@ static void test_states_of_the_saved_hosts(void **state)
 {
 	char *directory = saved_host_unpack("6.1");
 	struct snapshot *snapshot = capture_host(directory, true);
-	reason_id reason;
 
 	(void)state;
 	for (size_t i = 0; i < snapshot->thread_count; i++) {
 		/* max and min came with version 16, `slice` with 6.12, sched_ext with its configuration */
-		assert_int_equal(snapshot_value_state(snapshot, i, METRIC_CPU_DELAY_MAX_NS, &reason),
-				 VALUE_UNAVAILABLE);
-		assert_int_equal(reason, REASON_NOT_IN_KERNEL);
-		assert_int_equal(snapshot_value_state(snapshot, i, METRIC_EXT_ENABLED, &reason),
-				 VALUE_UNAVAILABLE);
-		assert_int_equal(reason, REASON_NOT_IN_KERNEL);
-		assert_int_equal(snapshot_value_state(snapshot, i, METRIC_IRQ_DELAY_TOTAL_NS, &reason),
-				 VALUE_UNAVAILABLE);
-		assert_int_equal(reason, REASON_NOT_IN_KERNEL);
-		assert_int_equal(snapshot_value_state(snapshot, i, METRIC_ALLOCATED_BYTES, &reason) ==
-					 VALUE_READ,
-				 false);
+		assert_int_equal(snapshot_value_state(snapshot, i, METRIC_CPU_DELAY_MAX_NS),
+				 REASON_NOT_IN_KERNEL);
+		assert_int_equal(snapshot_value_state(snapshot, i, METRIC_EXT_ENABLED), REASON_NOT_IN_KERNEL);
+		assert_int_equal(snapshot_value_state(snapshot, i, METRIC_IRQ_DELAY_TOTAL_NS),
+				 REASON_NOT_IN_KERNEL);
+		assert_int_not_equal(snapshot_value_state(snapshot, i, METRIC_ALLOCATED_BYTES), REASON_READ);
 		if (is_parked(snapshot, i)) {
-			assert_int_equal(snapshot_value_state(snapshot, i, METRIC_RUN_TIME_NS, NULL),
-					 VALUE_READ);
-			assert_int_equal(snapshot_value_state(snapshot, i, METRIC_WAIT_SUM, NULL),
-					 VALUE_READ);
-			assert_int_equal(snapshot_value_state(snapshot, i, METRIC_BLKIO_DELAY_COUNT, NULL),
-					 VALUE_READ); /* delayacct stood on the command line */
+			assert_int_equal(snapshot_value_state(snapshot, i, METRIC_RUN_TIME_NS), REASON_READ);
+			assert_int_equal(snapshot_value_state(snapshot, i, METRIC_WAIT_SUM), REASON_READ);
+			assert_int_equal(snapshot_value_state(snapshot, i, METRIC_BLKIO_DELAY_COUNT),
+					 REASON_READ); /* delayacct stood on the command line */
 		}
 	}
 	snapshot_release(snapshot);
@@ -297,7 +288,7 @@ static uint64_t run_time_of_round(struct capture *capture, reason_id *ret_reason
 
 	assert_int_equal(capture_round(capture, &options, NULL, &round, NULL), 0);
 	assert_int_not_equal(round->thread_count, 0);
-	snapshot_value_state(round, 0, METRIC_RUN_TIME_NS, ret_reason);
+	*ret_reason = (reason_id)snapshot_value_state(round, 0, METRIC_RUN_TIME_NS);
 	value = snapshot_value(round, 0, METRIC_RUN_TIME_NS);
 	snapshot_release(round);
 	return value;

@@ -31,7 +31,6 @@ static void assert_values_equal(const struct snapshot *left, size_t left_row, co
 {
 	uint64_t left_value = snapshot_value(left, left_row, metric);
 	uint64_t right_value = snapshot_value(right, right_row, metric);
-	reason_id left_reason, right_reason;
 
 	if (metric_type(metric)->encoding == METRIC_ENCODING_STRING)
 		assert_ids_equal(left, (uint32_t)left_value, right, (uint32_t)right_value);
@@ -41,9 +40,8 @@ static void assert_values_equal(const struct snapshot *left, size_t left_row, co
 		assert_true(left_value == right_value);
 	assert_int_equal(snapshot_flagged_state(left, left_row, metric),
 			 snapshot_flagged_state(right, right_row, metric));
-	assert_int_equal(snapshot_value_state(left, left_row, metric, &left_reason),
-			 snapshot_value_state(right, right_row, metric, &right_reason));
-	assert_string_equal(reason_name(left_reason), reason_name(right_reason));
+	assert_int_equal(snapshot_value_state(left, left_row, metric),
+			 snapshot_value_state(right, right_row, metric));
 	assert_true(snapshot_read_time(left, left_row, metric) ==
 		    snapshot_read_time(right, right_row, metric));
 }

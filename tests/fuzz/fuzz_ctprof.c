@@ -130,9 +130,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	for (size_t i = 0; i < snapshot->thread_count; i++) {
 		for (size_t j = 0; j < METRIC_COUNT; j++) {
-			reason_id reason;
+			const reason_id reason = (reason_id)snapshot_value_state(snapshot, i, (enum metric)j);
 
-			snapshot_value_state(snapshot, i, (enum metric)j, &reason);
 			if (strlen(reason_name(reason)) == SIZE_MAX)
 				abort();
 		}

@@ -127,10 +127,10 @@ static void look_at(const struct snapshot *snapshot)
 				strlen(snapshot_text(snapshot, names->cgroup)) <
 			SIZE_MAX);
 		for (size_t j = 0; j < METRIC_COUNT; j++) {
-			snapshot_value_state(snapshot, i, (enum metric)j, &reason);
+			reason = (reason_id)snapshot_value_state(snapshot, i, (enum metric)j);
 			require(strlen(reason_name(reason)) < SIZE_MAX);
 		}
-		snapshot_resident(snapshot, i, &hint, &bytes, &reason);
+		snapshot_resident(snapshot, i, &hint, &bytes);
 		snapshot_find_smaps(snapshot, i);
 		task_fields_context(&snapshot->task_fields, i, &reason);
 	}

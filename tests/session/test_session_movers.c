@@ -27,12 +27,8 @@ static void expect_same_readings(const struct session *session)
 		const struct metric_reader reader = metric_reader_of(now, (enum metric)i);
 
 		for (uint32_t thread = 0; thread < now->thread_count; thread++) {
-			reason_id reason, expected_reason;
-			enum value_state state = metric_reader_known_state(&reader, thread, &reason);
-
-			assert_int_equal(state,
-					 snapshot_value_state(now, thread, (enum metric)i, &expected_reason));
-			assert_int_equal(reason, expected_reason);
+			assert_int_equal(metric_reader_known_state(&reader, thread),
+					 snapshot_value_state(now, thread, (enum metric)i));
 		}
 	}
 	for (int i = WINDOW_MODE_COUNT; i < METRIC_COUNT * (int)WINDOW_MODE_COUNT; i++) {

@@ -174,14 +174,9 @@ static struct snapshot *known_snapshot(void)
 	return snapshot;
 }
 
-static void expect(const struct snapshot *snapshot, size_t thread, enum metric metric, enum value_state state,
-		   enum reason reason)
+static void expect(const struct snapshot *snapshot, size_t thread, enum metric metric, uint16_t state)
 {
-	reason_id found = REASON_BAD_VALUE;
-
-	assert_int_equal(snapshot_value_state(snapshot, thread, metric, &found), state);
-	assert_int_equal(found, reason);
-	assert_int_equal(snapshot_value_state(snapshot, thread, metric, NULL), state);
+	assert_int_equal(snapshot_value_state(snapshot, thread, metric), state);
 }
 
 static void test_state_by_source_metric_and_exception(void **state)
@@ -189,19 +184,19 @@ static void test_state_by_source_metric_and_exception(void **state)
 	struct snapshot *snapshot = known_snapshot();
 
 	(void)state;
-	expect(snapshot, 0, METRIC_RCHAR, VALUE_READ, REASON_READ);
+	expect(snapshot, 0, METRIC_RCHAR, REASON_READ);
 	snapshot->default_reason[SOURCE_IO] = REASON_NOT_READ;
-	expect(snapshot, 0, METRIC_RCHAR, VALUE_UNAVAILABLE, REASON_NOT_READ);
+	expect(snapshot, 0, METRIC_RCHAR, REASON_NOT_READ);
 	snapshot_source_reasons(snapshot, SOURCE_IO)[1] = REASON_NOT_PERMITTED;
-	expect(snapshot, 1, METRIC_RCHAR, VALUE_UNAVAILABLE, REASON_NOT_PERMITTED);
+	expect(snapshot, 1, METRIC_RCHAR, REASON_NOT_PERMITTED);
 	snapshot->metric_reason[METRIC_RCHAR] = REASON_NOT_IN_KERNEL;
-	expect(snapshot, 1, METRIC_RCHAR, VALUE_UNAVAILABLE, REASON_NOT_IN_KERNEL);
-	expect(snapshot, 1, METRIC_WCHAR, VALUE_UNAVAILABLE, REASON_NOT_PERMITTED);
+	expect(snapshot, 1, METRIC_RCHAR, REASON_NOT_IN_KERNEL);
+	expect(snapshot, 1, METRIC_WCHAR, REASON_NOT_PERMITTED);
 	snapshot_add_exception(snapshot, 1, METRIC_RCHAR, REASON_READ);
 	snapshot_add_exception(snapshot, 0, METRIC_RCHAR, REASON_BAD_VALUE);
 	snapshot_finish(snapshot);
-	expect(snapshot, 1, METRIC_RCHAR, VALUE_READ, REASON_READ);
-	expect(snapshot, 0, METRIC_RCHAR, VALUE_UNAVAILABLE, REASON_BAD_VALUE);
+	expect(snapshot, 1, METRIC_RCHAR, REASON_READ);
+	expect(snapshot, 0, METRIC_RCHAR, REASON_BAD_VALUE);
 	snapshot_release(snapshot);
 }
 
@@ -211,14 +206,14 @@ static void test_state_of_parts_and_equivalents(void **state)
 
 	(void)state;
 	snapshot->default_reason[SOURCE_SCHED] = REASON_NOT_PERMITTED;
-	expect(snapshot, 0, METRIC_WAIT_SUM, VALUE_UNAVAILABLE, REASON_NOT_PERMITTED);
+	expect(snapshot, 0, METRIC_WAIT_SUM, REASON_NOT_PERMITTED);
 	snapshot->default_reason[SOURCE_SCHEDSTATS] = REASON_SWITCHED_OFF;
-	expect(snapshot, 0, METRIC_WAIT_SUM, VALUE_UNAVAILABLE, REASON_SWITCHED_OFF);
-	expect(snapshot, 0, METRIC_NR_MIGRATIONS, VALUE_UNAVAILABLE, REASON_NOT_PERMITTED);
+	expect(snapshot, 0, METRIC_WAIT_SUM, REASON_SWITCHED_OFF);
+	expect(snapshot, 0, METRIC_NR_MIGRATIONS, REASON_NOT_PERMITTED);
 	snapshot->default_reason[SOURCE_SCHEDSTAT] = REASON_NOT_READ;
-	expect(snapshot, 0, METRIC_RUN_TIME_NS, VALUE_UNAVAILABLE, REASON_NOT_READ);
+	expect(snapshot, 0, METRIC_RUN_TIME_NS, REASON_NOT_READ);
 	snapshot->metric_source[METRIC_RUN_TIME_NS] = SOURCE_TASKSTATS;
-	expect(snapshot, 0, METRIC_RUN_TIME_NS, VALUE_READ, REASON_READ);
+	expect(snapshot, 0, METRIC_RUN_TIME_NS, REASON_READ);
 	snapshot_read_times(snapshot, SOURCE_SCHED)[0] = 9;
 	assert_int_equal(snapshot_read_time(snapshot, 0, METRIC_WAIT_SUM), 9);
 	snapshot_release(snapshot);
@@ -231,27 +226,27 @@ static void test_what_does_not_apply_is_absent(void **state)
 	(void)state;
 	snapshot->thread_flags[0] |= THREAD_KERNEL;
 	snapshot->default_reason[SOURCE_IO] = REASON_NOT_PERMITTED;
-	expect(snapshot, 0, METRIC_RCHAR, VALUE_ABSENT, REASON_READ);
-	expect(snapshot, 1, METRIC_RCHAR, VALUE_UNAVAILABLE, REASON_NOT_PERMITTED);
-	expect(snapshot, 0, METRIC_HIWATER_RSS_BYTES, VALUE_ABSENT, REASON_READ);
-	expect(snapshot, 0, METRIC_BLOCK_SUM, VALUE_ABSENT, REASON_READ);
-	expect(snapshot, 0, METRIC_BLOCK_MAX, VALUE_ABSENT, REASON_READ);
-	expect(snapshot, 0, METRIC_IOWAIT_SUM, VALUE_READ, REASON_READ);
-	expect(snapshot, 1, METRIC_BLOCK_SUM, VALUE_READ, REASON_READ);
-	expect(snapshot, 0, METRIC_NR_THREADS, VALUE_READ, REASON_READ);
-	expect(snapshot, 1, METRIC_NR_THREADS, VALUE_ABSENT, REASON_READ);
-	expect(snapshot, 1, METRIC_ALLOCATED_BYTES, VALUE_ABSENT, REASON_READ);
+	expect(snapshot, 0, METRIC_RCHAR, STATE_ABSENT);
+	expect(snapshot, 1, METRIC_RCHAR, REASON_NOT_PERMITTED);
+	expect(snapshot, 0, METRIC_HIWATER_RSS_BYTES, STATE_ABSENT);
+	expect(snapshot, 0, METRIC_BLOCK_SUM, STATE_ABSENT);
+	expect(snapshot, 0, METRIC_BLOCK_MAX, STATE_ABSENT);
+	expect(snapshot, 0, METRIC_IOWAIT_SUM, REASON_READ);
+	expect(snapshot, 1, METRIC_BLOCK_SUM, REASON_READ);
+	expect(snapshot, 0, METRIC_NR_THREADS, REASON_READ);
+	expect(snapshot, 1, METRIC_NR_THREADS, STATE_ABSENT);
+	expect(snapshot, 1, METRIC_ALLOCATED_BYTES, STATE_ABSENT);
 	snapshot->thread_flags[1] |= THREAD_JEMALLOC_MEASURED;
-	expect(snapshot, 1, METRIC_ALLOCATED_BYTES, VALUE_READ, REASON_READ);
+	expect(snapshot, 1, METRIC_ALLOCATED_BYTES, REASON_READ);
 	snapshot->thread_flags[1] = 0;
 	snapshot_source_reasons(snapshot, SOURCE_JEMALLOC)[1] = REASON_NEEDS_STOP;
-	expect(snapshot, 1, METRIC_ALLOCATED_BYTES, VALUE_UNAVAILABLE, REASON_NEEDS_STOP);
-	expect(snapshot, 1, METRIC_FAIR_SLICE_NS, VALUE_READ, REASON_READ);
+	expect(snapshot, 1, METRIC_ALLOCATED_BYTES, REASON_NEEDS_STOP);
+	expect(snapshot, 1, METRIC_FAIR_SLICE_NS, REASON_READ);
 	snapshot_column(snapshot, METRIC_POLICY)[1] = intern(snapshot, "SCHED_FIFO");
-	expect(snapshot, 1, METRIC_FAIR_SLICE_NS, VALUE_ABSENT, REASON_READ);
+	expect(snapshot, 1, METRIC_FAIR_SLICE_NS, STATE_ABSENT);
 	snapshot->values[METRIC_POLICY][1] = intern(snapshot, "SCHED_EXT");
-	expect(snapshot, 1, METRIC_FAIR_SLICE_NS, VALUE_READ, REASON_READ);
-	expect(snapshot, 1, METRIC_THREAD_COUNT, VALUE_READ, REASON_READ);
+	expect(snapshot, 1, METRIC_FAIR_SLICE_NS, REASON_READ);
+	expect(snapshot, 1, METRIC_THREAD_COUNT, REASON_READ);
 	snapshot_release(snapshot);
 }
 
@@ -276,14 +271,14 @@ static void test_state_by_flags(void **state)
 
 			snapshot->thread_flags[0] = (uint8_t)flags;
 			assert_int_equal(snapshot_flagged_state(snapshot, 0, families[i].metric),
-					 measured ? VALUE_READ : VALUE_ABSENT);
+					 measured ? REASON_READ : STATE_ABSENT);
 		}
 	}
-	assert_int_equal(snapshot_flagged_state(snapshot, 0, METRIC_RCHAR), VALUE_READ);
+	assert_int_equal(snapshot_flagged_state(snapshot, 0, METRIC_RCHAR), REASON_READ);
 	snapshot->thread_flags[0] = THREAD_KERNEL;
-	assert_int_equal(snapshot_flagged_state(snapshot, 0, METRIC_BLOCK_SUM), VALUE_READ);
+	assert_int_equal(snapshot_flagged_state(snapshot, 0, METRIC_BLOCK_SUM), REASON_READ);
 	snapshot->provenance.present = false;
-	expect(snapshot, 0, METRIC_RCHAR, VALUE_READ, REASON_READ);
+	expect(snapshot, 0, METRIC_RCHAR, REASON_READ);
 	snapshot_release(snapshot);
 }
 
