@@ -25,7 +25,6 @@ static void trim(const char **text, size_t *length)
 		(*length)--;
 }
 
-/* A line of a text. */
 struct raw_line {
 	const char *text;
 	size_t length, whole; /* without the end of the line, and with it */
@@ -292,7 +291,6 @@ void config_append_setting(struct buffer *buffer, const char *key, const char *v
 	buffer_append_text(buffer, quoted ? "\"\n" : "\n");
 }
 
-/* A text that is being changed. */
 struct edit {
 	const struct config_change *changes;
 	size_t change_count;
@@ -359,7 +357,6 @@ static void append_changed(const struct config_change *change, const struct raw_
 	buffer_append_char(result, '\n');
 }
 
-/* Appends the changed text to `result`. */
 static void append_edited(const struct edit *edit, const char *text, size_t length, const char *section,
 			  struct buffer *result)
 {

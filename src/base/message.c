@@ -16,7 +16,6 @@ union descriptor_room {
 	char bytes[CMSG_SPACE(MESSAGE_DESCRIPTORS_MAX * sizeof(int))];
 };
 
-/* Skips the first `sent` bytes of the pieces. */
 static void skip_sent(struct iovec pieces[PIECES], size_t sent)
 {
 	for (size_t i = 0; i < PIECES && sent != 0; i++) {

@@ -61,7 +61,6 @@ static void take_event(struct queue *queue, size_t place, void *ret_event)
 	remove_event(queue, place);
 }
 
-/* Discards the oldest event. */
 static void discard_event(struct queue *queue)
 {
 	if (queue->discard != NULL)

@@ -31,7 +31,6 @@ struct roster {
 	size_t count;                         /* no more than so many are in use */
 };
 
-/* An order as it is sent. */
 struct order_message {
 	supervisor_work *work;
 	uint32_t report, hanging_max, descriptor_count;
@@ -124,7 +123,6 @@ static void isolate(pid_t parent, int *kept, size_t count)
 
 /* --- the supervisor --- */
 
-/* A process that was forked. */
 struct process {
 	pid_t pid;
 	supervisor_work *work;
@@ -255,7 +253,6 @@ static void take_order(struct supervisor *supervisor)
 	}
 }
 
-/* Collects all that have ended. */
 static void reap(struct supervisor *supervisor)
 {
 	for (size_t i = supervisor->count; i-- > 0;) {
@@ -326,7 +323,6 @@ _Noreturn static void run(int control, pid_t parent, struct roster *roster)
 
 /* --- the program --- */
 
-/* Collects the supervisor if it has ended. */
 static void collect_supervisor(void)
 {
 	if (program.pid != 0 && waitpid(program.pid, NULL, WNOHANG) == program.pid)

@@ -38,7 +38,6 @@ static bool is_out_of_reach(const struct feature_result *result)
 	       (result->reason == REASON_NOT_IN_KERNEL || result->reason == REASON_NOT_BUILT);
 }
 
-/* Appends a remedy unless the text already has it. */
 static void append_once(const char *remedy, struct buffer *text)
 {
 	if (remedy == NULL || (text->length != 0 && strstr(text->data, remedy) != NULL))

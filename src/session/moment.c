@@ -183,7 +183,6 @@ static void fold_lost(struct session_moment *moment, const bool *found)
 	free(same);
 }
 
-/* Finds the threads of the base. */
 static void match_base(struct session_moment *moment)
 {
 	const struct snapshot *now = moment->rounds.now;
@@ -200,7 +199,6 @@ static void match_base(struct session_moment *moment)
 	free(found);
 }
 
-/* Counts from the round before. */
 static void match_previous(struct rounds *rounds, struct snapshot *previous)
 {
 	bool *seen = memory_allocate_zero(previous->thread_count + 1, sizeof(*seen));
@@ -287,7 +285,6 @@ void session_show_moment(struct session *session, struct session_moment *moment)
 
 /* --- of a history --- */
 
-/* Whether a round is later than another one. */
 static bool is_later(const struct history_round *a, const struct history_round *b)
 {
 	return a->day != b->day ? a->day > b->day : a->id > b->id;
@@ -299,7 +296,6 @@ static bool is_lost(int result)
 	return result == -ENOENT || result == -ENODATA || result == -EBADMSG;
 }
 
-/* Adds what ended in one round. */
 static int add_gone(struct history *history, const struct history_round *round, struct session_moment *moment,
 		    struct error *error)
 {

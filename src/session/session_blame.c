@@ -52,7 +52,6 @@ static double share(const struct blame *blame, const struct latency_delay *entry
 	return (double)blame_size(blame, entry) * 100 / (double)blame->whole[entry->victim];
 }
 
-/* The number that pairs are sorted by. */
 static double order_value(const struct pair_order *order, const struct latency_delay *entry)
 {
 	return order->by == SESSION_PAIRS_SHARE   ? share(order->blame, entry)

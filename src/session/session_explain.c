@@ -40,7 +40,6 @@ static const char *unit_word(enum column column, const struct cell *cell)
 	return explain_unit(cell->unit);
 }
 
-/* Tells why the number is missing and what would help. */
 static void append_unavailable(const struct explanation *explanation, reason_id reason)
 {
 	const struct snapshot *now = explanation->window.now;
@@ -138,7 +137,6 @@ static void append_times(const char *what, const struct snapshot *snapshot, cons
 	buffer_append_char(lines, '\n');
 }
 
-/* When the two readings behind a metric were taken. */
 static void append_readings(struct explanation *explanation, enum metric metric)
 {
 	const struct window *window = &explanation->window;
@@ -389,7 +387,6 @@ static void append_waits(struct explanation *explanation)
 	}
 }
 
-/* Draws the histogram of the waits of the row. */
 static void append_latency(struct explanation *explanation, const struct column_entry *entry)
 {
 	const struct window *window = &explanation->window;
@@ -453,7 +450,6 @@ static void append_member_number(const struct explanation *explanation, const vo
 	task_field_append(of, value, explanation->lines);
 }
 
-/* Explains a field of contexts and its scheduler. */
 static void append_task_field(struct explanation *explanation)
 {
 	const struct task_fields *fields = &explanation->window.now->task_fields;

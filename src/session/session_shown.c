@@ -51,7 +51,6 @@ static void allow_by_thread(struct selection *selection)
 	memset(selection->allowed_thread, true, now->thread_count);
 }
 
-/* Forbids threads outside a group. */
 static void narrow(struct selection *selection, enum axis axis, const char *key, size_t key_length)
 {
 	struct grouping_options options = selection->view->grouping;
@@ -90,7 +89,6 @@ static void forbid_self(const struct snapshot *snapshot, bool *allowed)
 		allowed[i] &= snapshot->triples[i].pcomm != self_name;
 }
 
-/* Hides living threads that the filter excludes. */
 static void narrow_living(struct selection *selection, const struct filter *filter)
 {
 	const struct snapshot *now = selection->sides[0];

@@ -587,7 +587,6 @@ static struct ordered_row *order_rows(struct table_work *work, size_t *ret_count
 	return rows;
 }
 
-/* Makes the cells of a row of `shown`. */
 static void add_cells(struct table_work *work, size_t shown_row, struct table_row *row)
 {
 	table_add_cells(work->table, row);

@@ -107,7 +107,6 @@ void snapshot_share_host(struct snapshot *snapshot, struct snapshot *owner)
 	snapshot->host_owner = snapshot_reference(owner);
 }
 
-/* Creates a snapshot that shares everything with `snapshot`. */
 static struct snapshot *share(struct snapshot *snapshot)
 {
 	struct snapshot *other = memory_allocate(sizeof(*other));

@@ -80,7 +80,6 @@ static uint32_t without_match(const struct snapshot *now, uint32_t thread, const
 										       : THREAD_UNKNOWN;
 }
 
-/* The match of two snapshots, being made. */
 struct matching {
 	const struct snapshot *now, *before;
 	uint32_t *match;

@@ -37,7 +37,6 @@ enum {
 /* A user is asked for again after this: services come late, and a number may be given to another user. */
 #define ANSWER_HOLDS_NS (300 * NS_PER_S)
 
-/* A user, as known so far. */
 struct user {
 	uint32_t uid;
 	bool answered;
@@ -89,7 +88,6 @@ static bool parse_line(const char *line, size_t length, size_t *ret_name_length,
 	return true;
 }
 
-/* Called with each line. */
 typedef void line_taker(void *context, uint32_t uid, const char *name, size_t length);
 
 static void take_lines(const struct buffer *text, line_taker *take, void *context)
@@ -257,7 +255,6 @@ static void give_up(const uint32_t *uids, size_t count)
 	pthread_mutex_unlock(&names.lock);
 }
 
-/* Looks up all that is waiting. */
 static void look_up(struct reader *services)
 {
 	struct buffer text = {0}, keys = {0};

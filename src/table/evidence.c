@@ -481,7 +481,6 @@ static void append_ended(const struct snapshot *snapshot, uint64_t interval, str
 	buffer_append_char(lines, '\n');
 }
 
-/* Counts the fields of a scheduler's contexts. */
 static size_t count_fields(const struct task_field_owner *scheduler)
 {
 	size_t count = 0;

@@ -21,7 +21,6 @@ enum {
 	DEPTH_MAX = 32, /* of parentheses and negations in one another */
 };
 
-/* A text being parsed. */
 struct parser {
 	struct filter *filter;
 	const char *at;      /* the rest of the text */
@@ -481,7 +480,6 @@ static int refuse_sign(struct parser *parser, const char *sign, size_t length)
 			 comparison_list);
 }
 
-/* Takes the sign that is next. */
 static int take_sign(struct parser *parser, enum comparison_kind *ret_comparison)
 {
 	const size_t length = strspn(parser->at, "<>=!~");

@@ -39,13 +39,11 @@ static int refuse(const struct rule *rule, struct error *error, const char *comp
 			: "NUMBER(GROUPS) OP LIMIT: 'CPU%(worker-*) > 20%', 'RSS(*) > 8G'");
 }
 
-/* Says what is wrong with a part of the rule. */
 static int refuse_part(const struct rule *rule, const struct error *cause, struct error *error)
 {
 	return error_set(error, -EINVAL, "rule '%.293s': %.3700s", rule->text, cause->text);
 }
 
-/* Takes the sign of comparison that the text begins with. */
 static bool take_comparison(struct part *text, struct limit *limit)
 {
 	size_t length = 0;
@@ -87,7 +85,6 @@ static int parse_pressure(struct rule *rule, struct part text, struct error *err
 	return 0;
 }
 
-/* Whether the cells of a column have a number. */
 static bool has_number(enum column column)
 {
 	const struct column_entry *entry = column_entry(column);

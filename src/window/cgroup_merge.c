@@ -120,7 +120,6 @@ static struct key_values join_gathered(struct merge *merge, struct gathered *gat
 	return joined;
 }
 
-/* Joins the lists of one key once all its records are known. */
 static void join_lists(struct merge *merge, struct cgroup_record *record)
 {
 	for (size_t i = 0; i < CGROUP_RECORD_FIELD_COUNT; i++) {

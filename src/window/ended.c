@@ -251,7 +251,6 @@ static uint16_t whole_change(const struct folding *folding, const struct window_
 	return state;
 }
 
-/* Adds a counter of the threads to their records. */
 static void fold_metric(const struct ended *ended, const struct folding *folding, enum metric metric)
 {
 	const struct window_counter counter = window_counter_of(folding->window, metric);

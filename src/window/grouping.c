@@ -173,7 +173,6 @@ static uint32_t name_of_axis(const struct grouping_build *build, const struct wo
 	return build->options->axis == AXIS_PROCESS || is_own ? triple->pcomm : triple->comm;
 }
 
-/* Whether keys are patterns of one name. */
 static bool has_patterns(const struct grouping_options *options)
 {
 	return !options->keep_thread_names && (options->axis == AXIS_PROCESS || options->axis == AXIS_THREAD);
@@ -495,7 +494,6 @@ static void find_keys_of_names(struct grouping_build *build)
 
 /* --- axes by thread --- */
 
-/* A process of a snapshot. */
 struct process {
 	uint32_t tgid;
 	uint32_t thread; /* its leader, or the first of its threads */

@@ -115,7 +115,6 @@ static void add_layout(const struct snapshot *now, const struct process_part *pa
 	accumulator->differs |= strcmp(heap[accumulator->present.value].layout, process->layout) != 0;
 }
 
-/* Counts the threads of each process. */
 static void count_threads(const struct snapshot *now, struct hash_map *counts)
 {
 	for (size_t i = 0; i < now->thread_count; i++) {

@@ -147,7 +147,6 @@ static uint64_t peak_of_others(const struct snapshot *now, uint32_t leader, enum
 	return peak;
 }
 
-/* Adds the peak of a process. */
 static void add_peak(const struct reducer *reducer, uint32_t thread, struct accumulator *accumulator)
 {
 	const struct snapshot *now = reducer->window->now;

@@ -189,7 +189,6 @@ static void add_thread(const struct reducer *reducer, uint32_t thread, struct ac
 		add_blocked(reducer, thread, accumulators);
 }
 
-/* Adds what ended threads of a triple did. */
 static void add_ended(const struct reducer *reducer, const struct ended_record *record,
 		      struct accumulator *accumulators)
 {
