@@ -2,8 +2,6 @@
 /* Pairs of groups that delayed or woke each other. */
 #include "session_internal.h"
 
-#include <stdlib.h>
-
 #include "base/order.h"
 #include "table/blame_text.h"
 

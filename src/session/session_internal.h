@@ -2,7 +2,6 @@
 #ifndef CTOP_SESSION_INTERNAL_H
 #define CTOP_SESSION_INTERNAL_H
 
-#include "base/hash.h"
 #include "origin.h"
 #include "row_marks.h"
 #include "session.h"

@@ -3,8 +3,6 @@
 #include "session_internal.h"
 #include "table/explain.h"
 
-#include <stdlib.h>
-
 #include "table/tab.h"
 #include "window/column.h"
 

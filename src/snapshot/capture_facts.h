@@ -4,10 +4,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "base/arena.h"
-#include "base/buffer.h"
 #include "snapshot.h"
 
 /* Facts about how and on what host captures were made, which reports print side by side. */

@@ -7,7 +7,6 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/unicode.h"
-#include "metric/name.h"
 
 const struct name_text name_self = OWN_NAME("ctop (self)");
 const struct name_text name_other = OWN_NAME("(other)");

@@ -2,7 +2,6 @@
 /* The end of a snapshot and of what it may own, which holds snapshots again. */
 #include <stdlib.h>
 
-#include "base/memory.h"
 #include "ended_set.h"
 #include "snapshot_window.h"
 

@@ -8,7 +8,6 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "base/unicode.h"
 #include "filter_internal.h"
 #include "snapshot/metric_reader.h"

@@ -2,7 +2,6 @@
 /* The memory of processes. It counts where their leaders are; other threads have none of their own. */
 #include "kind.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"

@@ -3,7 +3,6 @@
 #include "kind.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/memory.h"
 

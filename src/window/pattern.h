@@ -2,7 +2,6 @@
 #ifndef CTOP_PATTERN_H
 #define CTOP_PATTERN_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/buffer.h"

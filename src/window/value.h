@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "snapshot/snapshot.h"
+#include "metric/reason.h"
 
 /* The value of a column in a row of a window. Texts and units are the table's business (value_cell.h). */
 
