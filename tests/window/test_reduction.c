@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "table/cell_format.h"
 #include "table/value_cell.h"
 #include "window/reduction.h"
 
@@ -102,11 +103,16 @@ static void expect_text(struct reduction *reduction, size_t row, enum metric met
 {
 	const struct value value = value_of(reduction, row, metric);
 	struct buffer buffer = {0};
+	struct arena arena = {0};
+	struct cell cell;
 
 	assert_int_equal(value.state, VALUE_READ);
-	value_append(reduction_column(reduction, column_of(metric)), &value, &buffer);
+	value_report_cell(reduction_column(reduction, column_of(metric)), &value, &arena, &cell);
+	cell.partial = false;
+	cell_format_cell(&buffer, &cell);
 	assert_string_equal(buffer.data, text);
 	buffer_release(&buffer);
+	arena_release(&arena);
 }
 
 static void expect_number(struct reduction *reduction, enum metric metric, double number)
