@@ -108,15 +108,13 @@ static void test_groups(void **state)
 	assert_string_equal(judge(AXIS_THREAD_EXACT, "run_time_ns(worker-*) > 1ms"),
 			    "!worker-1 changed by +10.0ms (+1000%)\n"
 			    "!worker-2 changed by +2.0ms (+100.0%)\n");
-	assert_string_equal(
-		judge(AXIS_THREAD, "run_time_ns(*) > 1s"),
-		"worker-{N} changed by +12.0ms (+400.0%), the nearest of 3 groups; 2 more match "
-		"without a number\n");
+	assert_string_equal(judge(AXIS_THREAD, "run_time_ns(*) > 1s"),
+			    "worker-{N} changed by +12.0ms (+400.0%), the nearest of 3 groups; 2 more match "
+			    "without a number\n");
 	assert_string_equal(judge(AXIS_CGROUP, "run_time_ns(/p*) > 1ms"),
 			    "!/pod changed by +12.0ms (+400.0%)\n");
 	/* of all names together: the first kind of group that it matches, then the whole of a name */
-	assert_string_equal(judge(AXIS_ALL, "run_time_ns(ap*) > 1ms"),
-			    "!app changed by +12.0ms (+400.0%)\n");
+	assert_string_equal(judge(AXIS_ALL, "run_time_ns(ap*) > 1ms"), "!app changed by +12.0ms (+400.0%)\n");
 	assert_string_equal(judge(AXIS_ALL, "run_time_ns(worker-*) > 1ms"),
 			    "!worker-{N} changed by +12.0ms (+400.0%)\n");
 	assert_string_equal(judge(AXIS_ALL, "run_time_ns(/p*) > 1ms"),
