@@ -140,6 +140,7 @@ bool chooser_type(struct chooser *chooser, char character)
 	if (length == CHOOSER_TYPED_MAX || (length == 0 && character == ' '))
 		return false;
 	chooser->typed[length] = character;
+	chooser->typed[length + 1] = '\0';
 	return true;
 }
 
