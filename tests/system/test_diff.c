@@ -225,7 +225,7 @@ static void test_group_that_waits_for_storage(void **state)
 	compare(&run, 3, before, after,
 		(const char *[]){"-g", "thread", "--fail-if", "read_bytes(reader-*) > 1MiB", "--fail-if",
 				 "read_bytes(still) > 0", NULL});
-	snprintf(expected, sizeof expected, "reader-{N} changed by +%.3fMiB",
+	snprintf(expected, sizeof expected, "reader-{N} changed by +%.1fM",
 		 (double)(own[0].storage_read_bytes + own[1].storage_read_bytes) / 1048576);
 	assert_non_null(strstr(run.errors, "rule broken: read_bytes(reader-*) > 1MiB: "));
 	assert_non_null(strstr(run.errors, expected));
