@@ -83,7 +83,7 @@ print "the columns of another tab" "^process  *THR  *RSS  .*MAJF" "$before" "$af
 "$ctop" diff "$before" "$after" -g process 2>&1 | sed '1,/^process  /d' >"$directory/text"
 expect "and with --all what did not change" "^$(awk '/ more did not change/ { rows += $1; next } { rows++ } END { print rows }' "$directory/text")$" \
     "$("$ctop" diff "$before" "$after" -g process --all 2>&1 | sed '1,/^process  /d' | wc -l)"
-print "a metric of a group" "^/app.slice/web-{N}.service | jtarget | worker-{N}  *8→12  *run_time_ns " "$before" "$after" --metrics run_time_ns
+print "a metric of a group" "^/app.slice/web-{N}.service | jtarget | worker-{N}  *8 → 12  *run_time_ns " "$before" "$after" --metrics run_time_ns
 print "first file empty" "^redis-server io_thd_{N}  /app.slice/cache.service  *- → 3  *- → 98.4s " "$empty" "$after"
 print "second file empty" "^redis-server io_thd_{N}  /app.slice/cache.service  *3 → -  *98.4s → - " "$after" "$empty"
 print "and each metric" "^/app.slice/cache.service | redis-server | io_thd_{N}  *3 → -  *run_time_ns  *98.4s → -  *-  *-" "$after" "$empty" --long
