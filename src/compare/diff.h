@@ -40,10 +40,10 @@ struct diff_options {
 	const bool *ended_members[DIFF_SIDE_COUNT]; /* likewise, records of threads ended in the window */
 	const struct diff_match *match;             /* threads present on both sides; NULL if unknown */
 	/*
-	 * The changes of counters are those of the same threads: a thread with another name or cgroup in
-	 * after counts there with all that it did, one that came counts from zero, and one that went adds
-	 * nothing, since what it did since before is not known. A group that went has all that
-	 * its threads counted, and no change. Needs `match`.
+	 * Counters change by what the same threads did. A thread whose name or cgroup changed counts in its
+	 * group of after with all it did; a thread that came counts from zero. A thread that went adds
+	 * nothing, since nobody counted what it did after before was captured. A group that went has the
+	 * counters of its threads and no change. Needs `match`.
 	 */
 	bool by_threads;
 	bool single; /* the pairs are single threads, whatever the axis */

@@ -43,12 +43,11 @@ void window_describe_fields(const struct task_field_owner *scheduler);
 
 /* --- what explains a number --- */
 
-/* The waits of a row: its own, and how many more may belong to it: those of `(other)`, for other rows, and
- * those of which it is not known whose they are. */
+/* The waits of a row. */
 struct row_waits {
-	struct latency_histogram known;
-	uint64_t unknown;
-	reason_id reason; /* of these */
+	struct latency_histogram known; /* waits of the row's own threads */
+	uint64_t unknown; /* number of further waits that may be the row's: their group is not known */
+	reason_id reason; /* why their group is not known */
 };
 
 /* The waits of a kind, of each row; NULL where they are not known. The caller frees it. */

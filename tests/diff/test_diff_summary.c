@@ -54,7 +54,7 @@ static void test_sentences_have_the_words_of_their_unit(void **state)
 				      .is_new = true};
 	assert_sentence(change, plain,
 			"backup, which was not there before, ran 2 h 13 min on a CPU (2 threads)");
-	/* of rates the numbers are those of the table: times are percent of a CPU */
+	/* a sentence about rates has the numbers of the table: times are percent of a CPU */
 	assert_sentence((struct diff_change){.metric = METRIC_RUN_TIME_NS,
 					     .name = "api",
 					     .number = {3.382e9, 7.322e9},

@@ -24,9 +24,9 @@ struct screen_host_options {
 };
 
 /*
- * Starts what works, shows a session, which it releases, by ui_run() (`ui->moment` is set here), and ends
- * everything. It does not wait for a capture that takes long to open, whose failure ends the screen
- * (UI_EVENT_FAILED). No round is taken before the screen asks for them.
+ * Starts the threads of the host, sets `ui->moment`, shows the session by ui_run(), releases the session and
+ * ends the threads. The screen is shown while the capture still opens; if opening fails, the screen ends
+ * (UI_EVENT_FAILED). The capture takes no round before the screen asks for one.
  *
  * A save, a report or a change of the configuration under way at the end is finished first, as long as a
  * thread works on it. What came of a save or a report, and the screen has not shown, goes to stderr.
