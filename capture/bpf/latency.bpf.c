@@ -120,19 +120,24 @@ struct {
 	__type(value, struct blame_pair);
 } pairs SEC(".maps");
 
-/* Counts the switches between this one and the last that was seen on this CPU, of which there is at least one
- * where another thread leaves than the one that came. */
-static __always_inline void follow_switch(const struct task_struct *leaving, const struct task_struct *coming)
+/*
+ * Counts the switches between this one and the last that was seen on this CPU, of which there is at least one
+ * where another thread leaves than the one that came. Returns whether there is one: a kernel may switch
+ * without telling anybody.
+ */
+static __always_inline bool follow_switch(const struct task_struct *leaving, const struct task_struct *coming)
 {
 	__u32 zero = 0;
 	struct latency_cost *own = bpf_map_lookup_elem(&costs, &zero);
+	bool unseen;
 
 	if (own == NULL)
-		return;
-	if (own->measurement == since && own->running != (__u32)leaving->pid + 1)
-		own->unseen++;
+		return false;
+	unseen = own->measurement == since && own->running != (__u32)leaving->pid + 1;
+	own->unseen += unseen;
 	own->measurement = since;
 	own->running = (__u32)coming->pid + 1;
+	return unseen;
 }
 
 /* Counts an event, and how long one of each COST_SAMPLE took. */
@@ -676,7 +681,7 @@ static __always_inline void note_leaving(struct task_struct *task, bool preempte
 	state = task->__state;
 	if (is_kept_by_mutex(task))
 		preempted = false;
-	times->queued = 0;
+	times->queued = times->came = 0;
 	if (preempted || state == 0)
 		begin_wait(task, times, now);
 	times->blocked = !preempted && (state & STATE_UNINTERRUPTIBLE) != 0 && (state & STATE_NOLOAD) == 0 &&
@@ -686,9 +691,25 @@ static __always_inline void note_leaving(struct task_struct *task, bool preempte
 				 : 0;
 }
 
-/* A thread comes to this CPU, or the idle one, and another one leaves it. */
-static __always_inline void note_arrival(struct task_struct *leaving, struct task_struct *task, __u64 now,
-					 struct queue_clock clock)
+/* Whether a thread has left its CPU without being seen, and was not seen to be woken: called when it waits.
+ */
+static __always_inline bool has_left_unseen(const struct latency_times *times)
+{
+	return times->queued == 0 && times->came != 0 && times->came >= since;
+}
+
+/* The wait of such a thread, as far as it is known, has begun at `begin`. */
+static __always_inline void begin_unseen_wait(struct latency_times *times, __u64 begin)
+{
+	times->queued = begin;
+	times->clock = times->came = 0;
+	times->throttled = ~0ULL;
+}
+
+/* A thread comes to this CPU, or the idle one, and another one leaves it; `queued` is when its wait began, by
+ * the clock of the run queue. */
+static __always_inline void note_arrival(struct task_struct *leaving, struct task_struct *task, __u64 queued,
+					 __u64 now, struct queue_clock clock)
 {
 	struct latency_times *times = bpf_task_storage_get(&threads, task, NULL, 0);
 	const __u32 slot = culprit_of(task, times), zero = 0;
@@ -702,13 +723,19 @@ static __always_inline void note_arrival(struct task_struct *leaving, struct tas
 			    (struct queue_clock){0, clock.lag});
 		ring->measurement = since;
 	}
-	if (times != NULL && times->queued != 0) {
-		if (times->queued >= since) {
+	if (times != NULL) {
+		if (has_left_unseen(times) && queued != 0 && queued < clock.now)
+			begin_unseen_wait(times, now - (clock.now - queued));
+		if (times->queued != 0 && times->queued >= since) {
 			count_wait(task, times, RUN_QUEUE, times->queued, now);
-			settle(task, times, slot, bpf_get_smp_processor_id(), task->sched_info.last_queued,
-			       clock);
+			settle(task, times, slot, bpf_get_smp_processor_id(), queued, clock);
 		}
 		times->queued = 0;
+		times->came = is_in_scope(task) ? now : 0;
+		times->delay = task->sched_info.run_delay;
+		/* the kernel adds this wait behind the event */
+		if (task->sched_info.last_queued != 0 && task->sched_info.last_queued < clock.now)
+			times->delay += clock.now - task->sched_info.last_queued;
 	}
 	if (times != NULL && times->woken != 0) {
 		if (times->woken == since)
@@ -716,6 +743,23 @@ static __always_inline void note_arrival(struct task_struct *leaving, struct tas
 		times->woken = 0;
 	}
 	begin_slice(ring, slot, clock);
+}
+
+/*
+ * A thread that leaves now had come without being seen: the kernel has noted when, and what it had waited by
+ * then (sched_info_arrive() of kernel/sched/stats.h).
+ */
+static __always_inline void note_unseen_arrival(struct task_struct *task, __u64 now, struct queue_clock clock)
+{
+	const struct latency_times *times = bpf_task_storage_get(&threads, task, NULL, 0);
+	const __u64 arrival = task->sched_info.last_arrival;
+	__u64 waited;
+
+	if (times == NULL || arrival == 0 || arrival > clock.now)
+		return;
+	waited = task->sched_info.run_delay - times->delay;
+	note_arrival(task, task, waited < arrival ? arrival - waited : 0, now - (clock.now - arrival),
+		     (struct queue_clock){arrival, clock.lag});
 }
 
 /* Its first three arguments are the same since Linux 5.19 and before 5.18. */
@@ -727,9 +771,10 @@ int count_switch(__u64 *arguments)
 			   *coming = (struct task_struct *)arguments[2];
 	const struct queue_clock clock = clock_of(coming);
 
-	follow_switch(leaving, coming);
+	if (follow_switch(leaving, coming))
+		note_unseen_arrival(leaving, now, clock);
 	note_leaving(leaving, arguments[0] != 0, now);
-	note_arrival(leaving, coming, now, clock);
+	note_arrival(leaving, coming, coming->sched_info.last_queued, now, clock);
 	count_event(now);
 	return 0;
 }
@@ -747,10 +792,14 @@ int settle_move(__u64 *arguments)
 	struct queue_clock clock;
 	__u64 waited;
 
-	if (times == NULL || times->queued == 0 || times->queued < since)
+	if (times == NULL)
+		return 0;
+	waited = task->sched_info.run_delay - times->delay;
+	if (has_left_unseen(times) && waited != 0)
+		begin_unseen_wait(times, bpf_ktime_get_ns() - waited);
+	if (times->queued == 0 || times->queued < since)
 		return 0;
 	clock = clock_of(task);
-	waited = task->sched_info.run_delay - times->delay;
 	if (waited < clock.now)
 		settle(task, times, slot_of(task, times), task->thread_info.cpu, clock.now - waited, clock);
 	times->clock = 0;

@@ -55,13 +55,14 @@ struct latency_names {
 struct latency_times {
 	__u64 queued, blocked; /* since when, ns of CLOCK_MONOTONIC; 0 when it is not */
 	__u64 clock;           /* of the run queue when the wait for a CPU began, ns; 0: it moved since */
-	__u64 delay;           /* the kernel's run delay, ns, when the wait for a CPU began or last moved */
-	__u64 throttled;       /* how long its cgroup had been throttled on its CPU by then, ns */
+	__u64 delay;     /* the kernel's run delay, ns, when it came to a CPU, its wait began or moved */
+	__u64 throttled; /* how long its cgroup had been throttled on its CPU by then, ns */
 	struct latency_names names;
 	__u32 slot;
 	__u32 version; /* of the slot; 0 with slot 0: it has none yet */
 	__u32 share;   /* LATENCY_SHARE_NONE: it has none */
 	__u32 unused;
+	__u64 came;  /* when it came to the CPU that it has, ns of CLOCK_MONOTONIC; 0 when it has left */
 	__u64 woken; /* `since` of the measurement in which it was woken and has not run yet; 0: it was not */
 	__u32 waker; /* by whom: slot, or BLAME_INTERRUPTS */
 	__u32 waker_version;

@@ -411,7 +411,7 @@ static void append_latency(struct explanation *explanation, const struct column_
 	if (window->latency->unseen != 0)
 		buffer_append_format(
 			explanation->lines,
-			"The kernel did not report at least %s context switches: waits that began or ended "
+			"The kernel did not report at least %s context switches: waits that began "
 			"with one are missing.\n",
 			humanize_digits(window->latency->unseen, text));
 	humanize_duration(&duration, (double)window->latency->span_ns);

@@ -56,6 +56,7 @@ struct blame {
 	double wakes, own_wakes;      /* of the victim's threads: by anyone, by one another */
 	double sleeps, waits; /* their voluntary switches, and how often they got a CPU, by the kernel */
 	double reach;         /* how far back the switches of a CPU are known, ns, on average */
+	double unseen;        /* switches that the kernel did not tell of, at least */
 	struct {
 		char name[32];
 		double time;
@@ -406,6 +407,7 @@ static struct blame *measure(pid_t process, const char *victim, const pid_t hogs
 	read_schedstat(process, &run, ret_wait, &blame->waits);
 	bpf_latency_read(latency, &(struct bpf_latency_taker){take_waits, NULL, take_blame, blame}, &cost);
 	blame->sleeps += read_sleeps(process);
+	blame->unseen = (double)cost.unseen;
 	*ret_wait -= before;
 	blame->waits -= count;
 	blame->reach = (double)BLAME_SLICES * (double)sysconf(_SC_NPROCESSORS_ONLN) * (double)WINDOW_MS *
@@ -424,8 +426,8 @@ static void print_blame(const struct blame *blame, double wait)
 {
 	print_message("%s: %.1f ms by schedstat, %.1f by blame (%.4f)\n", blame->victim, wait / 1e6,
 		      blame->total / 1e6, blame->total / wait);
-	print_message("  woken %.0f times, %.0f of them by itself; %.0f voluntary switches\n", blame->wakes,
-		      blame->own_wakes, blame->sleeps);
+	print_message("  woken %.0f times, %.0f of them by itself; %.0f voluntary switches; %.0f not told\n",
+		      blame->wakes, blame->own_wakes, blame->sleeps, blame->unseen);
 	for (size_t i = 0; i < blame->culprit_count; i++)
 		if (blame->culprits[i].time > 0.01 * wait)
 			print_message("  %8.1f ms %s\n", blame->culprits[i].time / 1e6,

@@ -407,7 +407,7 @@ int batch_run(const struct batch_options *options, struct error *error)
 	}
 	if (batch.unseen != 0)
 		command_note("the kernel did not report at least %" PRIu64
-			     " context switches: waits that began or ended with one are missing",
+			     " context switches: waits that began with one are missing",
 			     batch.unseen);
 	if (result == -EPIPE && batch.signals.former_pipe_action.sa_handler != SIG_IGN)
 		result = SIGPIPE; /* which would have ended it had signals_catch() not ignored it */
