@@ -400,15 +400,18 @@ static void start_client(const char *path)
 static void test_which_worker(void **state)
 {
 	const char *configuration = scratch_path("nginx.conf"), *socket = scratch_path("nginx");
-	char command[512], text[1024];
+	char command[512], text[2048];
 	struct pty_screen pty;
 
 	(void)state;
 	if (access("/usr/sbin/nginx", X_OK) != 0)
 		skip_test("there is no nginx here");
+	/* nginx makes these directories, by default where root alone may */
 	snprintf(text, sizeof(text),
-		 "daemon off; user root; worker_processes 2; pid %s.pid; error_log /dev/null; events {}\n"
-		 "http { access_log off; server { listen unix:%s; location / { return 200 'well'; } } }\n",
+		 "daemon off; user root; worker_processes 2; pid %1$s.pid; error_log /dev/null; events {}\n"
+		 "http { access_log off; client_body_temp_path %1$s.body; proxy_temp_path %1$s.proxy;\n"
+		 "fastcgi_temp_path %1$s.fastcgi; uwsgi_temp_path %1$s.uwsgi; scgi_temp_path %1$s.scgi;\n"
+		 "server { listen unix:%2$s; location / { return 200 'well'; } } }\n",
 		 configuration, socket);
 	write_file(configuration, text, strlen(text));
 	start(0, format(command, "exec /usr/sbin/nginx -c %s", configuration));
