@@ -398,7 +398,7 @@ static void remove_delegated(const char *hierarchy, const char *name)
 static void test_owner_by_hierarchy(void **state)
 {
 	const char *const paths[ROOT_COUNT] = {NULL};
-	struct snapshot *snapshot = snapshot_create();
+	struct snapshot *snapshot;
 	char name[64], path[256];
 	struct roots roots;
 	uint32_t cgroup;
@@ -408,6 +408,7 @@ static void test_owner_by_hierarchy(void **state)
 	snprintf(path, sizeof(path), "%s/" ID, name);
 	make_delegated("pids", name, 0);
 	make_delegated("systemd", name, 65534);
+	snapshot = snapshot_create();
 	assert_int_equal(roots_open(&roots, paths, NULL), 0);
 	cgroup = snapshot_intern_name(&snapshot->strings, path, strlen(path));
 	snapshot_intern_triple(snapshot, (struct triple){.cgroup = cgroup});
