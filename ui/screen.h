@@ -234,7 +234,7 @@ struct ui {
 	/* the page in place of the list */
 	unsigned int page; /* PLACE_METRICS, PLACE_BLAME, PLACE_SETUP or PLACE_GRAPH; PLACE_LIST: none */
 	struct list_place page_row; /* the row that it is about; no key: none */
-	struct table *page_table;   /* of metrics, the last one there was; of pairs, NULL: there are none */
+	struct table *page_table;   /* of metrics or pairs, as last made; NULL: no pairs */
 	struct list page_list;      /* shows it */
 	struct metrics_page metrics;
 	struct blame_page blame;

@@ -121,9 +121,8 @@ struct {
 } pairs SEC(".maps");
 
 /*
- * Counts the switches between this one and the last that was seen on this CPU, of which there is at least one
- * where another thread leaves than the one that came. Returns whether there is one: a kernel may switch
- * without telling anybody.
+ * Compares the thread that leaves this CPU with the thread that the last event brought to it. If they differ,
+ * the kernel has switched in between without an event. Counts that, and returns it.
  */
 static __always_inline bool follow_switch(const struct task_struct *leaving, const struct task_struct *coming)
 {
@@ -691,14 +690,14 @@ static __always_inline void note_leaving(struct task_struct *task, bool preempte
 				 : 0;
 }
 
-/* Whether a thread has left its CPU without being seen, and was not seen to be woken: called when it waits.
+/* Whether a thread that waits for a CPU left its last one without an event, and no event has woken it since.
  */
 static __always_inline bool has_left_unseen(const struct latency_times *times)
 {
 	return times->queued == 0 && times->came != 0 && times->came >= since;
 }
 
-/* The wait of such a thread, as far as it is known, has begun at `begin`. */
+/* Notes that the wait of such a thread began at `begin`, ns of CLOCK_MONOTONIC. */
 static __always_inline void begin_unseen_wait(struct latency_times *times, __u64 begin)
 {
 	times->queued = begin;
@@ -706,8 +705,8 @@ static __always_inline void begin_unseen_wait(struct latency_times *times, __u64
 	times->throttled = ~0ULL;
 }
 
-/* A thread comes to this CPU, or the idle one, and another one leaves it; `queued` is when its wait began, by
- * the clock of the run queue. */
+/* `task`, perhaps the idle task, comes to this CPU and `leaving` leaves it. `queued` is the beginning of its
+ * wait by the clock of the run queue, ns; 0: it did not wait. */
 static __always_inline void note_arrival(struct task_struct *leaving, struct task_struct *task, __u64 queued,
 					 __u64 now, struct queue_clock clock)
 {
@@ -733,7 +732,7 @@ static __always_inline void note_arrival(struct task_struct *leaving, struct tas
 		times->queued = 0;
 		times->came = is_in_scope(task) ? now : 0;
 		times->delay = task->sched_info.run_delay;
-		/* the kernel adds this wait behind the event */
+		/* the kernel adds this wait to the run delay after the event */
 		if (task->sched_info.last_queued != 0 && task->sched_info.last_queued < clock.now)
 			times->delay += clock.now - task->sched_info.last_queued;
 	}
@@ -746,8 +745,8 @@ static __always_inline void note_arrival(struct task_struct *leaving, struct tas
 }
 
 /*
- * A thread that leaves now had come without being seen: the kernel has noted when, and what it had waited by
- * then (sched_info_arrive() of kernel/sched/stats.h).
+ * Makes up for the arrival of a thread that came to this CPU without an event and leaves it now. The kernel
+ * has noted when it came, and how long it had waited: sched_info_arrive() of kernel/sched/stats.h.
  */
 static __always_inline void note_unseen_arrival(struct task_struct *task, __u64 now, struct queue_clock clock)
 {

@@ -62,7 +62,7 @@ struct latency_times {
 	__u32 version; /* of the slot; 0 with slot 0: it has none yet */
 	__u32 share;   /* LATENCY_SHARE_NONE: it has none */
 	__u32 unused;
-	__u64 came;  /* when it came to the CPU that it has, ns of CLOCK_MONOTONIC; 0 when it has left */
+	__u64 came;  /* when it came to its present CPU, ns of CLOCK_MONOTONIC; 0 when it has left it */
 	__u64 woken; /* `since` of the measurement in which it was woken and has not run yet; 0: it was not */
 	__u32 waker; /* by whom: slot, or BLAME_INTERRUPTS */
 	__u32 waker_version;

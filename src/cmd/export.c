@@ -324,7 +324,7 @@ static int export_run(void *untyped, char **operands, int operand_count)
 		status = COMMAND_FAILED;
 	}
 	ended = stop(&running, is_done, &status);
-	/* what is left behind still uses it */
+	/* a thread that did not end in time still uses the view */
 	if (ended)
 		view_release(&exporter.export.view);
 	signals_restore(&running.signals);

@@ -313,9 +313,9 @@ void exporter_write(struct exporter *exporter, enum exposition_format format, st
 /* --- the file --- */
 
 /*
- * Waits until there is a page to be written: for a round after `*round`, to which `*round` is set; or where
- * none comes, until what was read last is not shown any more, and then time and again as long (as its age
- * goes on). Returns false at the end.
+ * Waits until a page is due: at the first round after `*round`, which becomes that round's number. Without a
+ * new round, a page is due when the last one is too old to be shown, and again after each such time, since
+ * the page says its age. Returns false when the exporter ends.
  */
 static bool wait_for_page(struct exporter *exporter, uint64_t *round)
 {
@@ -426,7 +426,7 @@ static bool stop_file(struct exporter *exporter, bool keeps_file)
 
 bool exporter_stop(struct exporter *exporter, bool keeps_file, bool *ret_is_failing)
 {
-	/* what is left behind still uses it */
+	/* a thread that did not end in time still uses the exporter */
 	if (exporter->path != NULL && !stop_file(exporter, keeps_file))
 		return false;
 	*ret_is_failing = exporter->is_failing;
