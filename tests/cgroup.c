@@ -73,12 +73,19 @@ static void remove_left(void)
 int test_cgroup_make(const char *path)
 {
 	size_t place = 0;
+	char members[4352];
 
 	while (place < CGROUPS_MAX && made[place] != NULL)
 		place++;
 	assert_true(place < CGROUPS_MAX);
 	if (mkdir(path, 0755) != 0)
 		return -1;
+	snprintf(members, sizeof(members), "%s/cgroup.procs", path);
+	if (access(members, F_OK) != 0) {
+		rmdir(path);
+		errno = ENOTSUP;
+		return -1;
+	}
 	if (owner == 0)
 		atexit(remove_left);
 	owner = getpid();

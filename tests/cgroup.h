@@ -7,7 +7,7 @@
  * in them is killed.
  */
 
-/* mkdir(2) of one. */
+/* mkdir(2) of one; ENOTSUP where that makes an ordinary directory, as in the tmpfs of a container. */
 int test_cgroup_make(const char *path);
 
 /* Waits until nothing runs in it; one that is not there is none. */
