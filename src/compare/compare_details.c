@@ -297,8 +297,14 @@ static void append_verdict(const struct subject *subject, enum column column, st
 	case CELL_VERDICT_REAL:
 		buffer_append_text(lines, "Verdict: real");
 		break;
+	case CELL_VERDICT_BURST:
+		buffer_append_text(lines, "Verdict: a burst");
+		diff_summary_append_burst(diff, subject->pair, column, lines);
+		break;
 	case CELL_VERDICT_NOT_TESTED:
 		buffer_append_text(lines, "Verdict: large enough, but not tested");
+		if (diff_evidence_refusal(diff) != NULL)
+			buffer_append_format(lines, ", since %s", diff_evidence_refusal(diff));
 		break;
 	default:
 		buffer_append_text(lines, "Verdict: no measurable change");
@@ -477,31 +483,17 @@ void compare_append_note(const struct comparison *comparison, const struct table
 bool compare_append_sentence(const struct comparison *comparison, const struct table_row *row,
 			     enum column column, bool ascii, struct buffer *buffer)
 {
-	const enum column stored = column_stored_form(column);
+	const struct diff_summary_per per = {.ascii = ascii};
 	struct subject subject;
-	struct diff_change change = {0};
-	struct diff_value value;
 	struct buffer name = {0};
+	bool is_told;
 
-	if (!find_shown(comparison, row, &subject) || !column_is_metric(stored) ||
-	    !column_is_counter(stored) || !diff_summary_has(column_metric(stored)))
-		return false;
-	value = pair_value(&subject.sides, subject.pair, stored);
-	if (!value.has_delta || value.delta == 0 ||
-	    diff_verdict(subject.sides.diff, subject.pair, stored) == CELL_VERDICT_NO)
+	if (!find_shown(comparison, row, &subject))
 		return false;
 	append_name(&subject, &name);
-	change.metric = column_metric(stored);
-	change.name = name.data;
-	change.name_length = name.length;
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		change.number[side] = value.side[side].number;
-		change.threads[side] = count_threads(&subject, (enum diff_side)side);
-	}
-	diff_summary_append(
-		&change, &(struct diff_summary_per){.rates = compare_has_rates(comparison), .ascii = ascii},
-		buffer);
-	append_note(&subject, buffer);
+	is_told = diff_summary_append(&subject.sides, subject.pair, column, &name, &per, buffer);
+	if (is_told)
+		append_note(&subject, buffer);
 	buffer_release(&name);
-	return true;
+	return is_told;
 }

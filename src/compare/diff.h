@@ -260,27 +260,6 @@ double diff_column_sort(const struct diff *diff, const struct diff_pair *pair, e
  * the caller's. */
 void diff_value_conclude(struct diff_value *value, bool is_ratio);
 
-/* The weight of the change of a column in a pair beside changes of others. */
-struct diff_weight {
-	double weight;
-	bool moved;      /* it is not zero, or a word is another one */
-	bool is_known;   /* the change is */
-	bool is_notable; /* it is more than a quiet host makes */
-};
-
-/*
- * Weighs the changes of a column in all pairs, so that seconds, bytes and counts have one order: reports for
- * people, their sentences and the screen sort by it. The change of a counter weighs its share of all changes
- * of that counter, with an allowance for what a quiet host does anyway: a single page fault does not come
- * before a second of waiting. What has no total (peaks, gauges, ratios) comes after the counters that moved
- * most, and after that a word or the number of a CPU that changed. docs/comparison.md explains the figures.
- * The caller frees the array, which goes by pairs.
- */
-struct diff_weight *diff_weigh(const struct diff *diff, enum column column);
-
-/* The rule as the reader of a report is told it, without a period. */
-extern const char diff_weight_words[];
-
 /* Whether numbers of a column are places on a scale, as those of CPUs: a change of one is no amount. */
 bool diff_is_ordinal(enum column column);
 

@@ -224,44 +224,6 @@ static double change_of(const double sides[DIFF_SIDE_COUNT])
 	return sides[DIFF_AFTER] - sides[DIFF_BEFORE];
 }
 
-/* A victim and by how much its time changed. */
-struct change {
-	uint32_t victim;
-	double delta;
-};
-
-static int order_changes(const void *left, const void *right, void *context)
-{
-	const struct change *a = left, *b = right;
-	const int order = order_numbers(fabs(a->delta), fabs(b->delta), false);
-
-	(void)context;
-	return order != 0 ? order : order_u64(a->victim, b->victim);
-}
-
-/* The victims whose change counts; the caller frees them. */
-static struct change *find_changes(const struct diff_blame *blame, size_t *ret_count)
-{
-	struct change *changes = memory_allocate((blame->count + 1) * sizeof(*changes));
-	size_t count = 0;
-
-	for (size_t i = 0; i < blame->count; i++) {
-		const uint32_t victim = blame->entries[i].victim;
-		double sides[DIFF_SIDE_COUNT];
-
-		/* of what is new or gone the change says nothing more */
-		if ((i != 0 && blame->entries[i - 1].victim == victim) ||
-		    !diff_pair_is_joined(diff_blame_group(blame, victim)))
-			continue;
-		for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
-			sides[side] = diff_blame_delayed(blame, victim, (enum diff_side)side);
-		if (fabs(change_of(sides)) >= fmax(DIFF_BLAME_FLOOR, sides[DIFF_BEFORE] / 10))
-			changes[count++] = (struct change){victim, change_of(sides)};
-	}
-	*ret_count = count;
-	return changes;
-}
-
 /* The name as sentences have it. */
 static void append_name(const struct diff_blame *blame, uint32_t id, struct buffer *text)
 {
@@ -285,48 +247,29 @@ static void append_culprit(const struct diff_blame *blame, const struct diff_bla
 	}
 }
 
-/* "RUNQ% of api +90.0, of which +80.0 while backup ran" */
-static void append_change(const struct diff_blame *blame, const struct change *change, struct buffer *text)
+void diff_blame_append_reason(const struct diff_blame *blame, uint32_t victim, struct buffer *text)
 {
-	const double percent = diff_percent(COLUMN_RUNQ);
 	const struct diff_blame_entry *most = NULL;
+	double sides[DIFF_SIDE_COUNT], change;
 	size_t count;
-	const struct diff_blame_entry *entries = diff_blame_of(blame, change->victim, &count);
+	const struct diff_blame_entry *entries = diff_blame_of(blame, victim, &count);
 
+	if (!blame->measured[DIFF_BEFORE] || !blame->measured[DIFF_AFTER])
+		return;
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+		sides[side] = diff_blame_delayed(blame, victim, (enum diff_side)side);
+	change = change_of(sides);
+	if (fabs(change) < fmax(DIFF_BLAME_FLOOR, sides[DIFF_BEFORE] / 10))
+		return;
 	for (size_t i = 0; i < count; i++) {
 		const double delta = change_of(entries[i].time);
 
-		if (delta * change->delta > 0 && (most == NULL || fabs(delta) > fabs(change_of(most->time))))
+		if (delta * change > 0 && (most == NULL || fabs(delta) > fabs(change_of(most->time))))
 			most = &entries[i];
 	}
-	buffer_append_format(text, "%s of ", column_title(COLUMN_RUNQ, WINDOW_MODE_RATE));
-	append_name(blame, change->victim, text);
-	buffer_append_format(text, " %+.1f", change->delta / percent);
 	if (most == NULL)
 		return;
-	buffer_append_format(text, ", of which %+.1f", change_of(most->time) / percent);
+	buffer_append_format(text, "; %s %+.1f", column_title(COLUMN_RUNQ, WINDOW_MODE_RATE),
+			     change_of(most->time) / diff_percent(COLUMN_RUNQ));
 	append_culprit(blame, most, text);
-}
-
-void diff_blame_tell(const struct diff *diff, struct diff_summary *summary)
-{
-	struct diff_blame *blame = diff_blame_create(diff);
-	struct buffer text = {0};
-	struct change *changes;
-	size_t count;
-
-	if (blame == NULL || !blame->measured[DIFF_BEFORE] || !blame->measured[DIFF_AFTER]) {
-		diff_blame_release(blame);
-		return;
-	}
-	changes = find_changes(blame, &count);
-	order_first(changes, count, sizeof(*changes), DIFF_SUMMARY_BLAMES, order_changes, NULL);
-	for (size_t i = 0; i < count && i < DIFF_SUMMARY_BLAMES; i++) {
-		buffer_clear(&text);
-		append_change(blame, &changes[i], &text);
-		summary->items[summary->count++] = arena_duplicate(&summary->arena, text.data, text.length);
-	}
-	buffer_release(&text);
-	free(changes);
-	diff_blame_release(blame);
 }

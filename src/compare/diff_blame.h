@@ -3,7 +3,6 @@
 #define CTOP_DIFF_BLAME_H
 
 #include "diff.h"
-#include "diff_summary.h"
 #include "window/blame.h"
 
 /* Who ran while the groups of a comparison, or of one snapshot, waited for a CPU. */
@@ -61,10 +60,9 @@ const struct diff_blame_entry *diff_blame_of(const struct diff_blame *blame, uin
 double diff_blame_delayed(const struct diff_blame *blame, uint32_t victim, enum diff_side side);
 
 /*
- * Adds a sentence for each of the victims on both sides whose time changed most, by DIFF_BLAME_FLOOR and a
- * tenth of what it was: "RUNQ% of api +90.0, of which +80.0 while backup ran". None unless both sides were
- * measured.
+ * Appends who is most to blame for a change of the time that a victim waited: "; RUNQ% +80.0 while backup
+ * ran". Nothing for a change of less than DIFF_BLAME_FLOOR or a tenth, and unless both sides were measured.
  */
-void diff_blame_tell(const struct diff *diff, struct diff_summary *summary);
+void diff_blame_append_reason(const struct diff_blame *blame, uint32_t victim, struct buffer *text);
 
 #endif

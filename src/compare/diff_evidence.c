@@ -5,14 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/order.h"
+#include "diff_harm.h"
 #include "statistics.h"
 #include "table/column_list.h"
 #include "table/tab.h"
 
 enum {
-	PARTS_MIN = 8 /* of a side; with fewer nothing is tested */
+	PARTS_MIN = 8,    /* of a side; with fewer nothing is tested */
+	LENGTHS_MOST = 3, /* the longer window is at most so many times the shorter one */
+	BURST_PARTS = 4,  /* a burst is in at most one of so many parts */
+	BURST_TIMES = 10, /* and so many times what any part of the other side has */
+	BURST_HARM = 10,
 };
 
 /* The part of before that a change has to be at least. */
@@ -29,7 +36,7 @@ struct series {
 struct diff_evidence {
 	const struct diff *diff;
 	size_t part_count[DIFF_SIDE_COUNT];
-	bool tests; /* both sides have enough parts */
+	const char *refusal; /* why nothing is tested; NULL: both sides have enough parts */
 	struct series of[METRIC_COUNT];
 };
 
@@ -229,6 +236,32 @@ static double *no_chances(const struct diff *diff)
 	return chances;
 }
 
+/* Windows of very different lengths differ by that alone: what happens each minute is in one of them. */
+static const char *find_refusal(const struct diff_evidence *evidence)
+{
+	double length[DIFF_SIDE_COUNT];
+
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+		length[side] = (double)diff_window(evidence->diff->snapshots[side], true).elapsed_ns;
+	if (fmin(length[DIFF_BEFORE], length[DIFF_AFTER]) < NS_PER_S)
+		return "a window is shorter than 1 s";
+	if (fmax(length[DIFF_BEFORE], length[DIFF_AFTER]) >
+	    LENGTHS_MOST * fmin(length[DIFF_BEFORE], length[DIFF_AFTER]))
+		return "one window is more than three times as long as the other";
+	if (evidence->diff->options.members[DIFF_BEFORE] != NULL ||
+	    evidence->diff->options.members[DIFF_AFTER] != NULL ||
+	    axis_is_by_thread(evidence->diff->options.grouping.axis))
+		return "parts of a window are known by names of threads alone";
+	if (evidence->part_count[DIFF_BEFORE] < PARTS_MIN || evidence->part_count[DIFF_AFTER] < PARTS_MIN)
+		return "a window has fewer than eight parts";
+	return NULL;
+}
+
+const char *diff_evidence_refusal(const struct diff *diff)
+{
+	return diff->evidence != NULL ? diff->evidence->refusal : NULL;
+}
+
 struct diff_evidence *diff_evidence_create(const struct diff *diff)
 {
 	struct diff_evidence *evidence = memory_allocate_zero(1, sizeof(*evidence));
@@ -245,9 +278,9 @@ struct diff_evidence *diff_evidence_create(const struct diff *diff)
 		for (size_t i = 0; i < evidence->part_count[side]; i++)
 			reduce_part(evidence, (enum diff_side)side, i);
 	}
-	if (evidence->part_count[DIFF_BEFORE] < PARTS_MIN || evidence->part_count[DIFF_AFTER] < PARTS_MIN)
+	evidence->refusal = find_refusal(evidence);
+	if (evidence->refusal != NULL)
 		return evidence;
-	evidence->tests = true;
 	choose(chosen);
 	for (int metric = 0; metric < METRIC_COUNT; metric++) {
 		struct series *series = &evidence->of[metric];
@@ -287,7 +320,8 @@ static bool is_large(const struct diff_pair *pair, enum column column, const str
 	/* which CPU a thread was on last, and whether it slept, says nothing */
 	if (column == column_of_stored(METRIC_PROCESSOR) || column == column_of_stored(METRIC_STATE))
 		return false;
-	if (diff_is_ordinal(column) || (value->is_category && column_is_metric(column)))
+	if (diff_is_ordinal(column) || (value->is_category && column_is_metric(column)) ||
+	    (value->differs && value->delta == 0)) /* a set of CPUs with as many others */
 		return diff_pair_is_joined(pair) &&
 		       (value->differs || (value->has_delta && value->delta != 0));
 	if (!diff_pair_is_joined(pair))
@@ -365,8 +399,104 @@ static void test_sum(const struct diff_evidence *evidence, size_t pair, enum col
 	free(sums[DIFF_AFTER]);
 }
 
-struct diff_evidence_cell diff_evidence_of(const struct diff *diff, const struct diff_pair *pair,
-					   enum column column, const struct diff_value *value)
+/* The largest of the numbers of a pair in the parts of a side; 0 without any. */
+static double largest_part(const struct diff_evidence *evidence, enum metric metric, size_t pair,
+			   enum diff_side side)
+{
+	const size_t count = evidence->part_count[side];
+	const double *parts = evidence->of[metric].parts[side];
+	double largest = 0;
+
+	for (size_t i = 0; parts != NULL && i < count; i++)
+		largest = fmax(largest, parts[pair * count + i]);
+	return largest;
+}
+
+/*
+ * Finds the fewest parts of a side, the fullest first, that hold more than half of what a pair did in all:
+ * the first and the last of them in time. Returns how many they are.
+ */
+static size_t find_fullest(const struct diff_evidence *evidence, enum metric metric, size_t pair,
+			   enum diff_side side, size_t *ret_first, size_t *ret_last)
+{
+	const struct window_parts *parts = parts_of(evidence->diff, side);
+	const size_t count = evidence->part_count[side];
+	const double *numbers = &evidence->of[metric].parts[side][pair * count];
+	struct order_item *order = memory_allocate((count + 1) * sizeof(*order));
+	double whole = 0, held = 0;
+	size_t taken = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const double amount = numbers[i] * (double)parts->items[i].length_ns;
+
+		whole += amount;
+		order[i] = (struct order_item){.first = order_key(amount, false), .index = (uint32_t)i};
+	}
+	order_items(order, count);
+	*ret_first = count;
+	*ret_last = 0;
+	while (taken < count && held * 2 <= whole) {
+		const size_t part = order[taken++].index;
+
+		held += numbers[part] * (double)parts->items[part].length_ns;
+		*ret_first = part < *ret_first ? part : *ret_first;
+		*ret_last = part > *ret_last ? part : *ret_last;
+	}
+	free(order);
+	return taken;
+}
+
+/* Says when parts of a side were, from the end of its window on backwards. */
+static void locate(const struct diff *diff, size_t first, size_t last, struct diff_burst *burst)
+{
+	const struct window_parts *parts = parts_of(diff, burst->side);
+	const uint64_t end = diff->snapshots[burst->side]->captured_at_unix_ns;
+	uint64_t behind = 0;
+
+	burst->length_ns = 0;
+	for (size_t i = first; i < parts->count; i++) {
+		behind += parts->items[i].length_ns;
+		burst->length_ns += i <= last ? parts->items[i].length_ns : 0;
+	}
+	burst->begin_unix_ns = end > behind ? end - behind : 0;
+}
+
+static bool find_burst(const struct diff *diff, const struct diff_pair *pair, enum column column,
+		       const struct diff_value *value, struct diff_burst *ret_burst)
+{
+	const struct diff_evidence *evidence = diff->evidence;
+	const enum diff_side side = value->delta > 0 ? DIFF_AFTER : DIFF_BEFORE;
+	const enum diff_side other = side == DIFF_AFTER ? DIFF_BEFORE : DIFF_AFTER;
+	const size_t index = (size_t)(pair - diff->pairs);
+	size_t first, last;
+	enum metric metric;
+
+	if (!column_is_metric(column) || !column_is_counter(column) || !value->has_delta ||
+	    evidence->refusal != NULL || has_other_threads(diff, pair))
+		return false;
+	metric = column_metric(column);
+	if (evidence->of[metric].parts[side] == NULL ||
+	    fabs(value->delta) < BURST_TIMES * largest_part(evidence, metric, index, other) ||
+	    fabs(value->delta) < BURST_HARM * diff_harm_unit(pair, column) ||
+	    find_fullest(evidence, metric, index, side, &first, &last) >
+		    evidence->part_count[side] / BURST_PARTS)
+		return false;
+	ret_burst->side = side;
+	locate(diff, first, last, ret_burst);
+	return true;
+}
+
+bool diff_evidence_find_burst(const struct diff *diff, const struct diff_pair *pair, enum column column,
+			      struct diff_burst *ret_burst)
+{
+	const enum column stored = column_stored_form(column);
+	const struct diff_value value = diff_column(diff, pair, stored);
+
+	return diff->evidence != NULL && find_burst(diff, pair, stored, &value, ret_burst);
+}
+
+static struct diff_evidence_cell judge_alone(const struct diff *diff, const struct diff_pair *pair,
+					     enum column column, const struct diff_value *value)
 {
 	struct diff_evidence_cell cell = {.spread = {NAN, NAN}, .chance = 1, .adjusted = 1};
 	const struct diff_evidence *evidence = diff->evidence;
@@ -378,7 +508,7 @@ struct diff_evidence_cell diff_evidence_of(const struct diff *diff, const struct
 		cell.is_real = has_real_input(diff, pair, column);
 	if (has_other_threads(diff, pair))
 		return cell;
-	if (is_sum(column) && evidence->tests)
+	if (is_sum(column) && evidence->refusal == NULL)
 		test_sum(evidence, index, column, value, 1, &cell);
 	if (!column_is_metric(column))
 		return cell;
@@ -391,7 +521,7 @@ struct diff_evidence_cell diff_evidence_of(const struct diff *diff, const struct
 	}
 	if (series->chance != NULL && !isnan(series->chance[index]))
 		judge(value, series->chance[index], series->adjusted[index], &cell);
-	else if (!evidence->tests || !column_is_counter(column) || !value->has_delta)
+	else if (evidence->refusal != NULL || !column_is_counter(column) || !value->has_delta)
 		return cell;
 	else if (series->chance == NULL &&
 		 (series->parts[DIFF_BEFORE] != NULL || series->parts[DIFF_AFTER] != NULL))
@@ -401,14 +531,34 @@ struct diff_evidence_cell diff_evidence_of(const struct diff *diff, const struct
 	return cell;
 }
 
+struct diff_evidence_cell diff_evidence_of(const struct diff *diff, const struct diff_pair *pair,
+					   enum column column, const struct diff_value *value)
+{
+	struct diff_evidence_cell cell = judge_alone(diff, pair, column, value);
+	struct diff_burst burst;
+
+	/* a few parts are too few for any test of ranks */
+	cell.is_burst = cell.is_tested && !cell.is_real && find_burst(diff, pair, column, value, &burst);
+	return cell;
+}
+
 bool diff_is_real(const struct diff *diff, const struct diff_pair *pair, enum column column)
 {
+	struct diff_evidence_cell cell;
 	struct diff_value value;
 
 	if (diff->evidence == NULL)
 		return true;
 	value = diff_column(diff, pair, column);
-	return diff_evidence_of(diff, pair, column, &value).is_real;
+	cell = diff_evidence_of(diff, pair, column, &value);
+	return cell.is_real || cell.is_burst;
+}
+
+enum cell_verdict diff_evidence_verdict(const struct diff_evidence_cell *cell)
+{
+	if (cell->is_real)
+		return cell->is_tested ? CELL_VERDICT_REAL : CELL_VERDICT_NOT_TESTED;
+	return cell->is_burst ? CELL_VERDICT_BURST : CELL_VERDICT_NO;
 }
 
 static enum cell_verdict verdict_of(const struct diff *diff, const struct diff_pair *pair, enum column column)
@@ -416,7 +566,7 @@ static enum cell_verdict verdict_of(const struct diff *diff, const struct diff_p
 	const struct diff_value value = diff_column(diff, pair, column);
 	const struct diff_evidence_cell cell = diff_evidence_of(diff, pair, column, &value);
 
-	return !cell.is_real ? CELL_VERDICT_NO : cell.is_tested ? CELL_VERDICT_REAL : CELL_VERDICT_NOT_TESTED;
+	return diff_evidence_verdict(&cell);
 }
 
 enum cell_verdict diff_verdict(const struct diff *diff, const struct diff_pair *pair, enum column column)
@@ -431,7 +581,8 @@ enum cell_verdict diff_verdict(const struct diff *diff, const struct diff_pair *
 		return CELL_VERDICT_NO;
 	if (diff->evidence == NULL)
 		return CELL_VERDICT_NONE;
-	if (stored != column || input_count == 0)
+	/* how many threads are stuck is no sum of counters */
+	if (stored != column || input_count == 0 || column_has(column_entry(column), COLUMN_COUNTS_THREADS))
 		return verdict_of(diff, pair, stored);
 	for (size_t i = 0; i < input_count; i++) {
 		const enum column input = column_of_stored((enum metric)column_entry(column)->inputs[i]);

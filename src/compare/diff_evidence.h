@@ -14,8 +14,9 @@
 #define DIFF_EVIDENCE_CHANCE_MAX 0.05
 
 struct diff_evidence_cell {
-	bool is_tested; /* `chance` says something; else size and floor decide alone */
-	bool is_real;
+	bool is_tested;  /* `chance` says something; else size and floor decide alone */
+	bool is_real;    /* large enough, and where it is tested not by chance */
+	bool is_burst;   /* by chance as far as the test goes, since few parts hold most of it */
 	bool stands_out; /* where it is tested: the change is several times the larger spread */
 	double spread[DIFF_SIDE_COUNT]; /* half the range of the middle half of the parts; NAN: not known */
 	double chance;                  /* that such a change is there by chance, by itself; 1 */
@@ -26,7 +27,27 @@ struct diff_evidence_cell {
 struct diff_evidence *diff_evidence_create(const struct diff *diff);
 void diff_evidence_release(struct diff_evidence *evidence); /* NULL is allowed */
 
-/* Whether the change of a column of a pair is real; always of what is no comparison of rates. */
+/* Most of what a side did more than the other one, within a part of its window. */
+struct diff_burst {
+	enum diff_side side;
+	uint64_t length_ns;
+	uint64_t begin_unix_ns; /* by the wall clock; 0 where the file does not have it */
+};
+
+/*
+ * Finds the burst that a change of a column of a pair is; false for any other change. At most a quarter of
+ * the parts of a side hold most of it, it is ten times what any part of the other side has, and its harm
+ * is 10.
+ */
+bool diff_evidence_find_burst(const struct diff *diff, const struct diff_pair *pair, enum column column,
+			      struct diff_burst *ret_burst);
+
+/* Why the changes between two windows are not tested, as a clause: "a window is shorter than 1 s"; NULL where
+ * they are. */
+const char *diff_evidence_refusal(const struct diff *diff);
+
+/* Whether the change of a column of a pair is worth a row: real, a burst or not tested; always of what is no
+ * comparison of rates. */
 bool diff_is_real(const struct diff *diff, const struct diff_pair *pair, enum column column);
 
 /*
@@ -47,6 +68,9 @@ bool diff_evidence_is_unexplained(const struct diff *diff, const struct diff_pai
  */
 struct diff_evidence_cell diff_evidence_of(const struct diff *diff, const struct diff_pair *pair,
 					   enum column column, const struct diff_value *value);
+
+/* The verdict that evidence comes to. */
+enum cell_verdict diff_evidence_verdict(const struct diff_evidence_cell *cell);
 
 /* Whether a column has amounts of a second, not how much there is, how long something took, or a ratio. */
 bool diff_evidence_counts(enum column column);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "diff_summary.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,237 +9,427 @@
 #include "base/clock.h"
 #include "base/humanize.h"
 #include "base/memory.h"
+#include "base/order.h"
+#include "diff_blame.h"
 #include "diff_evidence.h"
+#include "diff_harm.h"
 #include "metric/quantity.h"
 
-static const char *const phrases[METRIC_COUNT] = {
-#define PHRASE(id, phrase) [METRIC_##id] = phrase,
-#include "diff_phrase.def"
-#undef PHRASE
+/* The part of the largest harm of a group that the column has which its sentence is about. */
+static const double lead_part = 1.0 / 3;
+/* The least part of it that a further number has. */
+static const double other_part = 0.1;
+
+enum {
+	OTHERS_MAX = 2 /* further numbers in a sentence */
 };
 
-bool diff_summary_has(enum metric metric)
-{
-	return metric < METRIC_COUNT && phrases[metric] != NULL;
-}
-
-/* Whether the same is told of two metrics. */
-static bool is_same(enum metric a, enum metric b)
-{
-	return a == b || (diff_summary_has(a) && diff_summary_has(b) && strcmp(phrases[a], phrases[b]) == 0);
-}
+/* A sentence being written. */
+struct sentence {
+	const struct pair_sides *sides;
+	const struct diff_pair *pair;
+	const struct diff_summary_per *per;
+	struct buffer *text;
+};
 
 /* --- numbers in a sentence --- */
 
-/* Whether the table shows times of the ladder as percent of a CPU. */
-static bool is_share(const struct diff_summary_per *per, enum ladder ladder)
+/* Whether the table shows a column as percent. */
+static bool is_percent(const struct sentence *sentence, enum column column)
 {
-	return per->rates && ladder == LADDER_NS;
+	double divisor;
+
+	return diff_unit(sentence->sides->diff, column, &divisor) == UNIT_PERCENT;
 }
 
-static void append_number(const struct diff_summary_per *per, enum ladder ladder, double number,
-			  struct buffer *buffer)
+/* Appends an amount of a column, times of rates as the percent of a CPU that the table shows. */
+static void append_amount(const struct sentence *sentence, enum column column, double amount)
 {
-	if (is_share(per, ladder))
-		humanize_percent(buffer, number * 100 / NS_PER_S);
+	double divisor;
+
+	if (diff_unit(sentence->sides->diff, column, &divisor) == UNIT_PERCENT)
+		humanize_percent(sentence->text, amount / divisor);
 	else
-		quantity_append(number, ladder, buffer);
+		quantity_append(amount, column_report_ladder(column), sentence->text);
+}
+
+/* " per second" behind an amount that is one, and is not a percentage. */
+static const char *per_second(const struct sentence *sentence, enum column column)
+{
+	return sentence->sides->diff->options.rates && diff_evidence_counts(column) &&
+			       !is_percent(sentence, column)
+		       ? " per second"
+		       : "";
+}
+
+static const char *arrow_of(const struct sentence *sentence)
+{
+	return sentence->per->ascii ? " -> " : " → ";
 }
 
 /* The change and what it is: "7.7 s longer", "1,200 fewer"; of a percentage only "more". */
-static void append_change(const struct diff_summary_per *per, enum ladder ladder, double delta,
-			  struct buffer *buffer)
+static void append_change(const struct sentence *sentence, enum column column, double change)
 {
-	if (!is_share(per, ladder)) {
-		quantity_append(fabs(delta), ladder, buffer);
-		buffer_append_char(buffer, ' ');
+	const enum ladder ladder = column_report_ladder(column);
+	const bool is_length = ladder == LADDER_NS && !sentence->sides->diff->options.rates;
+
+	if (!is_percent(sentence, column)) {
+		append_amount(sentence, column, fabs(change));
+		buffer_append_char(sentence->text, ' ');
 	}
-	if (delta >= 0)
-		buffer_append_text(buffer, ladder == LADDER_NS && !per->rates ? "longer" : "more");
+	if (change >= 0)
+		buffer_append_text(sentence->text, is_length ? "longer" : "more");
 	else
-		buffer_append_text(buffer, ladder == LADDER_UNITLESS ? "fewer" : "less");
+		buffer_append_text(sentence->text, ladder == LADDER_UNITLESS ? "fewer" : "less");
 }
 
-static void append_threads(struct buffer *buffer, const struct diff_change *change, const char *arrow)
+static uint32_t threads_on(const struct sentence *sentence, enum diff_side side)
 {
-	const uint32_t before = change->threads[DIFF_BEFORE], after = change->threads[DIFF_AFTER];
+	return sentence->pair->threads[pair_side(sentence->sides, side)];
+}
 
-	if (change->is_new && after == 0) {
-		buffer_append_text(buffer, "ended since");
+/* "64 → 96 threads", ", 64 → 96 threads" */
+static void append_threads(const struct sentence *sentence, const char *before)
+{
+	const uint32_t former = threads_on(sentence, DIFF_BEFORE), present = threads_on(sentence, DIFF_AFTER);
+	const bool joined = diff_pair_is_joined(sentence->pair);
+
+	buffer_append_text(sentence->text, before);
+	if (joined && former != present) {
+		humanize_count(sentence->text, former);
+		buffer_append_text(sentence->text, arrow_of(sentence));
+	}
+	humanize_counted(sentence->text, joined || present != 0 ? present : former, "thread");
+}
+
+/* Both sides of a column, or that of the side on which the group is. */
+static void append_sides(const struct sentence *sentence, enum column column, const struct diff_value *value)
+{
+	const struct diff_side_value *before = &value->side[DIFF_BEFORE], *after = &value->side[DIFF_AFTER];
+
+	if (diff_pair_is_joined(sentence->pair)) {
+		append_amount(sentence, column, before->number);
+		buffer_append_text(sentence->text, arrow_of(sentence));
+	}
+	append_amount(sentence, column,
+		      diff_pair_is_joined(sentence->pair) || after->has_number ? after->number
+									       : before->number);
+	buffer_append_text(sentence->text, per_second(sentence, column));
+}
+
+/* What each second between the captures, and each thread, has of it. */
+static void append_quotients(const struct sentence *sentence, enum column column,
+			     const struct diff_value *value)
+{
+	const struct diff *diff = sentence->sides->diff;
+	const uint32_t before = threads_on(sentence, DIFF_BEFORE), after = threads_on(sentence, DIFF_AFTER);
+
+	if (sentence->per->second && diff->interval_ns != 0 && diff_evidence_counts(column)) {
+		append_amount(sentence, column, fabs(value->delta) * NS_PER_S / (double)diff->interval_ns);
+		buffer_append_text(sentence->text, " per second, ");
+	}
+	if (!sentence->per->thread || after == 0)
 		return;
+	if (before != 0) {
+		append_amount(sentence, column, value->side[DIFF_BEFORE].number / before);
+		buffer_append_text(sentence->text, arrow_of(sentence));
 	}
-	if (before != after && !change->is_new) {
-		humanize_count(buffer, before);
-		buffer_append_text(buffer, arrow);
-	}
-	humanize_counted(buffer, after, "thread");
+	append_amount(sentence, column, value->side[DIFF_AFTER].number / after);
+	buffer_append_text(sentence->text, " per thread, ");
 }
 
-void diff_summary_append(const struct diff_change *change, const struct diff_summary_per *per,
-			 struct buffer *buffer)
-{
-	const enum ladder ladder = metric_type(change->metric)->ladder;
-	const char *arrow = per->ascii ? " -> " : " → ";
-	const char *per_second = per->rates && !is_share(per, ladder) ? " per second" : "";
-	const char *phrase = phrases[change->metric], *star = strchr(phrase, '*');
-	const double delta = change->number[DIFF_AFTER] - change->number[DIFF_BEFORE];
+/* --- sentences --- */
 
-	buffer_append(buffer, change->name, change->name_length);
-	buffer_append_text(buffer, change->is_new ? ", which was not there before, " : " ");
-	buffer_append(buffer, phrase, (size_t)(star - phrase));
-	if (change->is_new) {
-		append_number(per, ladder, fabs(delta), buffer);
-		buffer_append_format(buffer, "%s%s%s (", is_share(per, ladder) ? " of the time" : "",
-				     star + 1, per_second);
-	} else {
-		append_change(per, ladder, delta, buffer);
-		buffer_append_format(buffer, "%s (", star + 1);
-		append_number(per, ladder, change->number[DIFF_BEFORE], buffer);
-		buffer_append_text(buffer, arrow);
-		append_number(per, ladder, change->number[DIFF_AFTER], buffer);
-		buffer_append_format(buffer, "%s, ", per_second);
-	}
-	if (per->second && per->interval_ns != 0) {
-		quantity_append(fabs(delta) * NS_PER_S / (double)per->interval_ns, ladder, buffer);
-		buffer_append_text(buffer, " per second, ");
-	}
-	if (per->thread && change->threads[DIFF_AFTER] != 0) {
-		if (change->threads[DIFF_BEFORE] != 0) {
-			quantity_append(change->number[DIFF_BEFORE] / (double)change->threads[DIFF_BEFORE],
-					ladder, buffer);
-			buffer_append_text(buffer, arrow);
-		}
-		quantity_append(change->number[DIFF_AFTER] / (double)change->threads[DIFF_AFTER], ladder,
-				buffer);
-		buffer_append_text(buffer, " per thread, ");
-	}
-	append_threads(buffer, change, arrow);
-	buffer_append_char(buffer, ')');
+void diff_summary_append_burst(const struct diff *diff, const struct diff_pair *pair, enum column column,
+			       struct buffer *buffer)
+{
+	char time[HUMANIZE_TIME_SIZE];
+	struct diff_burst burst;
+
+	if (!diff_evidence_find_burst(diff, pair, column, &burst))
+		return;
+	buffer_append_text(buffer, ", most of it within ");
+	humanize_duration(buffer, (double)burst.length_ns);
+	if (burst.begin_unix_ns != 0)
+		buffer_append_format(buffer, " at %s", humanize_time(time, burst.begin_unix_ns, false));
 }
 
-/* --- the largest --- */
-
-struct candidate {
-	double weight;
-	size_t pair;
-	struct diff_change change; /* without the name */
-};
-
-/* Puts a candidate where its weight belongs, unless the same, or with `one_each` something that weighs more,
- * is told of its group already. */
-static size_t offer(struct candidate best[DIFF_SUMMARY_MAX], size_t count, const struct candidate *candidate,
-		    bool one_each)
+/* " waited 7.7 s longer for a CPU (2.1 s → 9.8 s, 64 → 96 threads)" */
+static void append_lead(const struct sentence *sentence, const struct diff_harm *told,
+			const struct diff_value *value)
 {
-	size_t at = 0, last;
+	const enum column column = column_stored_form(told->column);
+	const char *star = strchr(told->phrase, '*');
 
-	for (size_t i = 0; i < count; i++) {
-		if (best[i].pair != candidate->pair ||
-		    (!one_each && !is_same(best[i].change.metric, candidate->change.metric)))
-			continue;
-		if (best[i].weight >= candidate->weight)
-			return count;
-		memmove(&best[i], &best[i + 1], (--count - i) * sizeof(*best));
+	buffer_append_char(sentence->text, ' ');
+	buffer_append(sentence->text, told->phrase, (size_t)(star - told->phrase));
+	append_change(sentence, column, value->delta);
+	buffer_append_format(sentence->text, "%s (", star + 1);
+	append_sides(sentence, column, value);
+	if (told->column != COLUMN_THR) {
+		buffer_append_text(sentence->text, ", ");
+		append_quotients(sentence, column, value);
+		append_threads(sentence, "");
 	}
-	while (at < count && best[at].weight >= candidate->weight)
-		at++;
-	if (at == DIFF_SUMMARY_MAX)
-		return count;
-	last = count < DIFF_SUMMARY_MAX ? count : DIFF_SUMMARY_MAX - 1;
-	memmove(&best[at + 1], &best[at], (last - at) * sizeof(*best));
-	best[at] = *candidate;
-	return last + 1;
+	if (diff_verdict(sentence->sides->diff, sentence->pair, column) == CELL_VERDICT_BURST)
+		diff_summary_append_burst(sentence->sides->diff, sentence->pair, column, sentence->text);
+	buffer_append_char(sentence->text, ')');
 }
 
-/* A change that can be told: of what is on both sides, or what a new group has done. */
-static bool make_change(const struct diff_pair *pair, enum metric metric, const struct diff_value *value,
-			struct diff_change *ret_change)
+bool diff_summary_append(const struct pair_sides *sides, const struct diff_pair *pair, enum column column,
+			 const struct buffer *name, const struct diff_summary_per *per, struct buffer *buffer)
 {
-	const bool is_new = pair->kind == DIFF_PAIR_ONLY_AFTER;
+	const struct diff_harm *told = diff_harm_find(column);
+	const struct sentence sentence = {sides, pair, per, buffer};
+	struct diff_value value;
 
-	if (!value->has_delta &&
-	    (!is_new || !value->side[DIFF_AFTER].has_number || value->side[DIFF_AFTER].partial))
+	if (told == NULL)
 		return false;
-	*ret_change = (struct diff_change){.metric = metric, .is_new = is_new};
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		ret_change->threads[side] = pair->threads[side];
-		ret_change->number[side] = value->side[side].has_number ? value->side[side].number : 0;
-	}
+	value = pair_value(sides, pair, column_stored_form(told->column));
+	if (!value.has_delta || value.delta == 0 ||
+	    diff_verdict(sides->diff, pair, column_stored_form(told->column)) == CELL_VERDICT_NO)
+		return false;
+	buffer_append(buffer, name->data, name->length);
+	append_lead(&sentence, told, &value);
 	return true;
 }
 
-/* The heaviest so far: of two windows what groups of one side alone do is kept apart, which may be all that
- * is heavy. */
-struct heaviest {
-	struct candidate both[DIFF_SUMMARY_MAX], alone[DIFF_SUMMARY_MAX];
-	size_t both_count, alone_count;
+/* --- the groups with most harm --- */
+
+/* The harm that changes do, by pair and column of diff_harm.def; 0 for what is not told. */
+struct harms {
+	const struct diff *diff;
+	double *of; /* [pair][column] */
+	double *largest;
 };
 
-/* Joins them; the last place is kept for a new group, if any. */
-static size_t join(struct heaviest *heaviest)
+static bool is_tellable(const struct diff *diff, const struct diff_pair *pair, enum column column)
 {
-	size_t taken = DIFF_SUMMARY_MAX - (heaviest->alone_count != 0 ? 1 : 0);
+	const struct diff_value value = diff_column(diff, pair, column);
+	const enum diff_side side = pair->kind == DIFF_PAIR_ONLY_BEFORE ? DIFF_BEFORE : DIFF_AFTER;
 
-	if (heaviest->both_count > taken)
-		heaviest->both_count = taken;
-	for (size_t i = 0; i < heaviest->alone_count && heaviest->both_count < DIFF_SUMMARY_MAX; i++)
-		heaviest->both[heaviest->both_count++] = heaviest->alone[i];
-	return heaviest->both_count;
+	if (diff_pair_is_joined(pair) ? !value.has_delta || value.delta == 0
+				      : !value.side[side].has_number || value.side[side].number == 0)
+		return false;
+	return diff->evidence == NULL || diff_verdict(diff, pair, column) != CELL_VERDICT_NO;
 }
 
-static void offer_metric(const struct diff *diff, enum metric metric, struct heaviest *heaviest)
+/* Whether a column is about metrics that were chosen; one about none of them only where all were. */
+static bool is_chosen(enum column column, const bool chosen[METRIC_COUNT], bool all)
 {
-	const enum column column = column_of_stored(metric);
-	struct diff_weight *weights = diff_weigh(diff, column);
-
-	for (size_t i = 0; i < diff->pair_count; i++) {
-		struct candidate candidate = {.weight = weights[i].weight, .pair = i};
-		struct diff_value value;
-
-		if (!weights[i].is_notable || !diff_is_real(diff, &diff->pairs[i], column))
-			continue;
-		value = diff_column(diff, &diff->pairs[i], column);
-		if (!make_change(&diff->pairs[i], metric, &value, &candidate.change))
-			continue;
-		if (diff->options.rates && candidate.change.is_new)
-			heaviest->alone_count = offer(heaviest->alone, heaviest->alone_count, &candidate,
-						      true);
-		else
-			heaviest->both_count = offer(heaviest->both, heaviest->both_count, &candidate,
-						     diff->options.rates);
+	for (size_t i = 0; i < diff_metric_inputs(column); i++) {
+		if (chosen[column_entry(column)->inputs[i]])
+			return true;
 	}
-	free(weights);
+	return all;
+}
+
+static struct harms measure(const struct diff *diff, const bool chosen[METRIC_COUNT], bool forget)
+{
+	struct harms harms = {
+		.diff = diff,
+		.of = memory_allocate_zero(diff->pair_count * diff_harm_count + 1, sizeof(*harms.of)),
+		.largest = memory_allocate_zero(diff->pair_count + 1, sizeof(*harms.largest)),
+	};
+	bool all = true;
+
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		all &= chosen[i];
+	for (size_t k = 0; k < diff_harm_count; k++) {
+		const enum column column = column_stored_form(diff_harms[k].column);
+
+		for (size_t i = 0; is_chosen(diff_harms[k].column, chosen, all) && i < diff->pair_count;
+		     i++) {
+			if (!is_tellable(diff, &diff->pairs[i], column))
+				continue;
+			harms.of[i * diff_harm_count + k] = diff_harm(diff, &diff->pairs[i], column);
+			harms.largest[i] = fmax(harms.largest[i], harms.of[i * diff_harm_count + k]);
+		}
+		if (forget)
+			diff_forget(diff);
+	}
+	return harms;
+}
+
+/* Whether a number says nothing beside one that is told: it is the same in another way, or holds it. */
+static bool repeats(const struct diff_harm *told, const struct diff_harm *other)
+{
+	return strcmp(told->phrase, other->phrase) == 0 ||
+	       (other->column == COLUMN_LOST && strstr(told->phrase, "waited") != NULL);
+}
+
+/* The column with most harm of a pair that says something beside those told; SIZE_MAX for none. */
+static size_t find_other(const struct harms *harms, size_t pair, const size_t told[], size_t told_count)
+{
+	const double *of = &harms->of[pair * diff_harm_count];
+	size_t found = SIZE_MAX;
+
+	for (size_t k = 0; k < diff_harm_count; k++) {
+		bool is_new = of[k] >= other_part * harms->largest[pair];
+
+		for (size_t i = 0; i < told_count && is_new; i++)
+			is_new = told[i] != k && !repeats(&diff_harms[told[i]], &diff_harms[k]);
+		if (is_new && (found == SIZE_MAX || of[k] > of[found]))
+			found = k;
+	}
+	return found;
+}
+
+/* Chooses what is told of a pair: what leads, and up to two others. */
+static size_t choose(const struct harms *harms, size_t pair, size_t told[1 + OTHERS_MAX])
+{
+	const double *of = &harms->of[pair * diff_harm_count];
+	size_t count = 0, other;
+
+	while (of[count] < lead_part * harms->largest[pair])
+		count++;
+	told[0] = count;
+	for (count = 1; count <= OTHERS_MAX; count++) {
+		other = find_other(harms, pair, told, count);
+		if (other == SIZE_MAX)
+			break;
+		told[count] = other;
+	}
+	return count;
+}
+
+/* Whether another pair has the same part of its name, of AXIS_ALL, and another one of the part before. */
+static bool is_shared(const struct diff *diff, const struct diff_pair *pair, size_t part, size_t of)
+{
+	for (size_t i = 0; i < diff->pair_count; i++) {
+		if (strcmp(diff_part(diff->pairs[i].label, part), diff_part(pair->label, part)) == 0 &&
+		    strcmp(diff_part(diff->pairs[i].label, of), diff_part(pair->label, of)) != 0)
+			return true;
+	}
+	return false;
+}
+
+/* The name as people say it: "api", "worker-{N}", of one of several such pools "worker-{N} of api", in one of
+ * several cgroups "api in /a.slice". */
+static void append_name(const struct diff *diff, const struct diff_pair *pair, struct buffer *text)
+{
+	const char *process, *thread;
+
+	if (diff->options.grouping.axis != AXIS_ALL || diff->options.single) {
+		buffer_append(text, pair->label, pair->label_length);
+		return;
+	}
+	process = diff_part(pair->label, 1);
+	thread = diff_part(pair->label, 2);
+	buffer_append_text(text, thread);
+	if (strcmp(process, thread) != 0 && is_shared(diff, pair, 2, 1))
+		buffer_append_format(text, " of %s", process);
+	if (is_shared(diff, pair, 1, 0))
+		buffer_append_format(text, " in %s", pair->label);
+}
+
+/* "on a CPU 3.1% → 9.6%" */
+static void append_other(const struct sentence *sentence, const struct diff_harm *told)
+{
+	const enum column column = column_stored_form(told->column);
+	const struct diff_value value = pair_value(sentence->sides, sentence->pair, column);
+
+	buffer_append_format(sentence->text, "%s ", told->noun);
+	append_sides(sentence, column, &value);
+	if (diff_verdict(sentence->sides->diff, sentence->pair, column) == CELL_VERDICT_BURST)
+		diff_summary_append_burst(sentence->sides->diff, sentence->pair, column, sentence->text);
+}
+
+static void append_all(const struct sentence *sentence, const size_t told[], size_t count)
+{
+	const bool joined = diff_pair_is_joined(sentence->pair);
+	struct diff_value value;
+
+	append_name(sentence->sides->diff, sentence->pair, sentence->text);
+	if (joined) {
+		value = pair_value(sentence->sides, sentence->pair,
+				   column_stored_form(diff_harms[told[0]].column));
+		append_lead(sentence, &diff_harms[told[0]], &value);
+	} else {
+		buffer_append_text(sentence->text,
+				   sentence->pair->kind == DIFF_PAIR_ONLY_AFTER ? ", new: " : ", gone: ");
+		append_other(sentence, &diff_harms[told[0]]);
+	}
+	for (size_t i = 1; i < count; i++) {
+		buffer_append_text(sentence->text, joined && i == 1 ? "; " : ", ");
+		append_other(sentence, &diff_harms[told[i]]);
+	}
+	if (!joined && (threads_on(sentence, DIFF_BEFORE) | threads_on(sentence, DIFF_AFTER)) != 0) {
+		append_threads(sentence, " (");
+		buffer_append_char(sentence->text, ')');
+	}
+}
+
+struct ranked {
+	double harm;
+	uint32_t pair;
+};
+
+/* The most harm first; of equal ones the first by name. */
+static int compare_ranked(const void *a, const void *b, void *context)
+{
+	const struct ranked *left = a, *right = b;
+	const int order = order_numbers(left->harm, right->harm, false);
+
+	(void)context;
+	return order != 0 ? order : order_u64(left->pair, right->pair);
+}
+
+static const char *tell_pair(const struct harms *harms, uint32_t pair, const struct diff_summary_per *per,
+			     const struct diff_blame *blame, struct arena *arena)
+{
+	const struct pair_sides sides = {.diff = harms->diff};
+	struct buffer text = {0};
+	const struct sentence sentence = {&sides, &harms->diff->pairs[pair], per, &text};
+	size_t told[1 + OTHERS_MAX];
+	const size_t count = choose(harms, pair, told);
+	const char *result;
+
+	append_all(&sentence, told, count);
+	for (size_t i = 0; blame != NULL && i < count; i++) {
+		if (diff_harms[told[i]].column == COLUMN_RUNQ)
+			diff_blame_append_reason(blame, pair, &text);
+	}
+	result = arena_duplicate(arena, text.data, text.length);
+	buffer_release(&text);
+	return result;
+}
+
+/* "nothing of note changed in 212 groups with 2,005 threads" */
+static void tell_nothing(const struct diff *diff, struct diff_summary *summary)
+{
+	struct buffer text = {0};
+
+	buffer_append_text(&text, "nothing of note changed in ");
+	humanize_counted(&text, diff->pair_count, "group");
+	buffer_append_text(&text, " with ");
+	humanize_counted(&text, diff->snapshots[DIFF_AFTER]->thread_count, "thread");
+	summary->nothing = arena_duplicate(&summary->arena, text.data, text.length);
+	buffer_release(&text);
 }
 
 void diff_summary_make(const struct diff *diff, const bool chosen[METRIC_COUNT],
 		       const struct diff_summary_per *per, bool forget, struct diff_summary *summary)
 {
-	struct heaviest heaviest = {.both_count = 0};
-	const struct candidate *best = heaviest.both;
-	struct buffer name = {0}, text = {0};
-	size_t count;
+	struct harms harms = measure(diff, chosen, forget);
+	struct ranked *ranked = memory_allocate((diff->pair_count + 1) * sizeof(*ranked));
+	struct diff_blame *blame = diff_blame_create(diff);
+	size_t count = 0;
 
-	for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
-		if (!chosen[metric] || !diff_summary_has(metric))
-			continue;
-		offer_metric(diff, metric, &heaviest);
-		if (forget)
-			diff_forget(diff);
+	for (uint32_t i = 0; i < diff->pair_count; i++) {
+		if (harms.largest[i] >= 1)
+			ranked[count++] = (struct ranked){harms.largest[i], i};
 	}
-	count = join(&heaviest);
-	for (size_t i = 0; i < count; i++) {
-		struct diff_change change = best[i].change;
-
-		buffer_clear(&name);
-		buffer_clear(&text);
-		diff_append_name(diff, &diff->pairs[best[i].pair], " in ", &name);
-		change.name = name.data;
-		change.name_length = name.length;
-		diff_summary_append(&change, per, &text);
-		summary->items[i] = arena_duplicate(&summary->arena, text.data, text.length);
-	}
-	summary->count = count;
-	buffer_release(&name);
-	buffer_release(&text);
+	order_first(ranked, count, sizeof(*ranked), DIFF_SUMMARY_MAX, compare_ranked, NULL);
+	for (size_t i = 0; i < count && i < DIFF_SUMMARY_MAX; i++)
+		summary->items[summary->count++] = tell_pair(&harms, ranked[i].pair, per, blame,
+							     &summary->arena);
+	if (count == 0)
+		tell_nothing(diff, summary);
+	diff_blame_release(blame);
+	free(ranked);
+	free(harms.of);
+	free(harms.largest);
 }
 
 void diff_summary_release(struct diff_summary *summary)

@@ -273,7 +273,9 @@ struct diff_value diff_column(const struct diff *diff, const struct diff_pair *p
 		value.is_category |= column_values_are_words(columns[i]);
 	}
 	diff_value_conclude(&value, column_is_ratio(column));
-	if (value.is_category && value.state == VALUE_READ)
+	/* sets of as many CPUs may be of others */
+	if (value.state == VALUE_READ &&
+	    (value.is_category || (sides[DIFF_BEFORE].form == VALUE_FORM_CPUS && !value.differs)))
 		value.differs = words_differ(columns, sides);
 	return value;
 }
@@ -295,37 +297,7 @@ double diff_column_sort(const struct diff *diff, const struct diff_pair *pair, e
 		       : diff_column(diff, pair, column).sort;
 }
 
-/* --- what a change weighs --- */
-
-const char diff_weight_words[] =
-	"rows are sorted by share of each metric's total change; times count most, then bytes, then counts";
-
-/* By the ladder of a metric. */
-static const struct {
-	/* what a quiet host does in a second: 1 % of a CPU, ten of something, 100 KiB */
-	double allowance;
-	/* what the part of all changes counts: time is what a user feels, events are how it comes about */
-	double weight;
-} ladder_weights[] = {
-	[LADDER_NONE] = {0.01, 0.5}, /* CPUs of a limit, which do not change by chance */
-	[LADDER_UNITLESS] = {10, 0.5},      [LADDER_NS] = {1e7, 1},  [LADDER_US] = {1e4, 1},
-	[LADDER_BYTES] = {100 * 1024, 0.8}, [LADDER_TICKS] = {1, 1},
-};
-
-/* The weight of a number without a total, and of a word, beside a counter's part of all changes. */
-#define WEIGHT_OF_NUMBER 0.02
-#define WEIGHT_OF_WORD   0.001
-
-/*
- * Seconds of a quiet host between the captures; at most an hour, so that the allowance does not
- * hide what changed between captures that are far apart.
- */
-static double seconds_of(const struct diff *diff)
-{
-	const double seconds = diff->options.rates ? 1 : (double)diff->interval_ns / NS_PER_S;
-
-	return fmin(fmax(seconds, 1), 3600);
-}
+/* --- what a column is --- */
 
 bool diff_is_ordinal(enum column column)
 {
@@ -368,67 +340,9 @@ enum unit diff_unit(const struct diff *diff, enum column column, double *ret_div
 		       : unit;
 }
 
-/* The amount that moved: the change, or all of it where the group is on one side only. */
-static double amount_of(const struct diff_pair *pair, const struct diff_value *value)
-{
-	if (value->has_delta)
-		return fabs(value->delta);
-	if (pair->kind == DIFF_PAIR_ONLY_AFTER && value->side[DIFF_AFTER].has_number)
-		return fabs(value->side[DIFF_AFTER].number);
-	if (pair->kind == DIFF_PAIR_ONLY_BEFORE && value->side[DIFF_BEFORE].has_number)
-		return fabs(value->side[DIFF_BEFORE].number);
-	return 0;
-}
-
 bool diff_is_lost(const struct diff *diff, const struct diff_pair *pair, enum column column)
 {
 	return diff->options.by_threads && pair->kind == DIFF_PAIR_ONLY_BEFORE &&
 	       column != column_of_stored(METRIC_THREAD_COUNT) &&
 	       (column_is_counter(column) || column_has(column_entry(column), COLUMN_RATES));
-}
-
-/* The weight of a change of a number without a total. */
-static double weigh_alone(enum column column, const struct diff_value *value, double amount)
-{
-	double larger = 0;
-
-	if (value->is_category || diff_is_ordinal(column))
-		return value->differs || amount != 0 ? WEIGHT_OF_WORD : 0;
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
-		larger = fmax(larger, fabs(value->side[side].has_number ? value->side[side].number : 0));
-	if (!column_is_ratio(column))
-		larger += ladder_weights[column_report_ladder(column)].allowance;
-	return larger != 0 ? WEIGHT_OF_NUMBER * fmin(1, amount / larger) : 0;
-}
-
-struct diff_weight *diff_weigh(const struct diff *diff, enum column column)
-{
-	struct diff_weight *weights = memory_allocate((diff->pair_count + 1) * sizeof(*weights));
-	/* changes of groups add up to something: threads, counters, amounts of records */
-	const bool is_threads = column == column_of_stored(METRIC_THREAD_COUNT);
-	const bool has_total = is_threads || column_is_record(column) || column_is_counter(column);
-	const double weight = is_threads ? 1 : ladder_weights[column_report_ladder(column)].weight;
-	/* threads come and go by themselves less than anything else */
-	const double allowance = is_threads ? 1
-					    : ladder_weights[column_report_ladder(column)].allowance *
-						      seconds_of(diff);
-	double total = 0;
-
-	for (size_t i = 0; i < diff->pair_count; i++) {
-		const struct diff_value value = diff_column(diff, &diff->pairs[i], column);
-		const double amount = diff_is_lost(diff, &diff->pairs[i], column)
-					      ? 0
-					      : amount_of(&diff->pairs[i], &value);
-
-		total += amount;
-		weights[i] = (struct diff_weight){
-			.weight = has_total ? amount : weigh_alone(column, &value, amount),
-			.moved = amount != 0 || value.differs,
-			.is_known = value.has_delta || value.differs,
-			.is_notable = amount > allowance,
-		};
-	}
-	for (size_t i = 0; has_total && i < diff->pair_count; i++)
-		weights[i].weight *= weight / (total + allowance);
-	return weights;
 }

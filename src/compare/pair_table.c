@@ -12,6 +12,7 @@
 #include "base/order.h"
 #include "base/unicode.h"
 #include "diff_evidence.h"
+#include "diff_harm.h"
 #include "table/column_list.h"
 #include "table/screen_format.h"
 #include "table/value_cell.h"
@@ -174,7 +175,7 @@ struct name {
 /* A pair that has a row. */
 struct ranked {
 	uint32_t pair;
-	double weight; /* of its heaviest change */
+	double weight; /* harm of its worst change */
 	double key;    /* of the order chosen, NAN: last */
 };
 
@@ -184,7 +185,7 @@ struct ranking {
 	enum column columns[COLUMN_TOTAL];
 	size_t column_count;
 	bool at_least[COLUMN_TOTAL]; /* of these columns: whether every number is a lower bound */
-	double *weights;             /* by pair, of its heaviest change; -INFINITY: nothing changed */
+	double *weights;             /* by pair, harm of its worst change; -INFINITY: nothing changed */
 	bool *unknown;               /* by pair: whether a side lacks a number that the other has */
 	struct name *names;
 	struct arena arena;
@@ -201,18 +202,20 @@ static bool has_words(enum column column)
 	       metric_type((enum metric)column_entry(column)->inputs[0])->reduction == METRIC_REDUCTION_MODE;
 }
 
+/* Takes the harm that the changes of a column do; what is chance does none. */
 static void weigh(struct ranking *ranking, enum column column)
 {
 	const struct diff *diff = ranking->sides->diff;
-	struct diff_weight *weights = diff_weigh(
-		diff, has_words(column) ? column_of_stored((enum metric)column_entry(column)->inputs[0])
-					: column_stored_form(column));
+	const enum column stored = has_words(column)
+					   ? column_of_stored((enum metric)column_entry(column)->inputs[0])
+					   : column_stored_form(column);
 
-	for (size_t pair = 0; pair < diff->pair_count; pair++) {
-		if (weights[pair].moved && diff_verdict(diff, &diff->pairs[pair], column) != CELL_VERDICT_NO)
-			ranking->weights[pair] = fmax(ranking->weights[pair], weights[pair].weight);
+	for (size_t i = 0; i < diff->pair_count; i++) {
+		const double harm = diff_harm(diff, &diff->pairs[i], stored);
+
+		if (harm > 0 && diff_verdict(diff, &diff->pairs[i], column) != CELL_VERDICT_NO)
+			ranking->weights[i] = fmax(ranking->weights[i], harm);
 	}
-	free(weights);
 }
 
 /* Names the pairs; of three parts the cgroup comes last, "cgroup>other" where it was renamed. */

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/order.h"
 #include "diff_evidence.h"
+#include "diff_harm.h"
 #include "tables_internal.h"
 
 /* A row: a metric of a pair. */
@@ -194,9 +195,6 @@ static void add_subject(struct group_table *groups, uint32_t subject)
 	const struct diff *diff = groups->build->diff;
 	const enum column column = groups->subjects.columns[subject];
 	const double *by_pair = groups->subjects.weights;
-	struct diff_weight *weights = by_pair == NULL && !diff->options.dialect->orders_by_fraction
-					      ? diff_weigh(diff, column)
-					      : NULL;
 
 	for (uint32_t i = 0; i < groups->subjects.pair_count; i++) {
 		const struct diff_pair *pair = &diff->pairs[i];
@@ -206,16 +204,14 @@ static void add_subject(struct group_table *groups, uint32_t subject)
 			continue;
 		if (by_pair != NULL)
 			sort = by_pair[i];
-		else if (weights != NULL)
-			sort = weights[i].is_known || !diff_pair_is_joined(pair) ? weights[i].weight
-										 : -INFINITY;
-		else
+		else if (diff->options.dialect->orders_by_fraction)
 			sort = diff_column_sort(diff, pair, column);
+		else
+			sort = diff_harm(diff, pair, column);
 		*MEMORY_APPEND(groups->rows, groups->count, groups->capacity) = (struct ranked){sort, i,
 												subject};
 		groups->total++;
 	}
-	free(weights);
 	forget(groups);
 }
 

@@ -222,7 +222,7 @@ static struct cell evidence_cell(struct tables_build *build, const struct tables
 	    !evidence.is_real)
 		return begin_change(&content->value, UNIT_NONE);
 	if (build->column == TABLES_COLUMN_VERDICT)
-		return cell_of_text(!evidence.is_real ? "no" : evidence.is_tested ? "real" : "not tested");
+		return cell_of_text(cell_verdict_names[diff_evidence_verdict(&evidence)]);
 	if (build->column == TABLES_COLUMN_CHANCE) {
 		return evidence.is_tested ? cell_in_style(evidence.adjusted, UNIT_NONE, CELL_STYLE_CHANCE)
 					  : cell;

@@ -202,8 +202,14 @@ static void append_banner(struct buffer *out, const struct report_subject *subje
 
 static void append_changes(struct buffer *out, const struct report_subject *subject)
 {
-	if (subject->changes == NULL || subject->changes->count == 0)
+	if (subject->changes == NULL)
 		return;
+	if (subject->changes->nothing != NULL) {
+		buffer_append_text(out, "<p>");
+		append(out, subject->changes->nothing);
+		buffer_append_text(out, "</p>\n");
+		return;
+	}
 	buffer_append_text(out, "<section>\n<h2>Largest changes</h2>\n<ol>\n");
 	for (size_t i = 0; i < subject->changes->count; i++) {
 		buffer_append_text(out, "<li>");

@@ -228,15 +228,20 @@ static void append_banner(struct buffer *out, const struct report_subject *subje
 
 static void append_changes(struct buffer *out, const struct report_subject *subject)
 {
-	if (subject->changes != NULL && subject->changes->count != 0)
-		buffer_append_text(out, "**Largest changes**\n\n");
-	for (size_t i = 0; subject->changes != NULL && i < subject->changes->count; i++) {
+	if (subject->changes == NULL)
+		return;
+	if (subject->changes->nothing != NULL) {
+		append_sentence(out, subject->changes->nothing);
+		buffer_append_text(out, "\n\n");
+		return;
+	}
+	buffer_append_text(out, "**Largest changes**\n\n");
+	for (size_t i = 0; i < subject->changes->count; i++) {
 		buffer_append_format(out, "%zu. ", i + 1);
 		append_sentence(out, subject->changes->items[i]);
 		buffer_append_char(out, '\n');
 	}
-	if (subject->changes != NULL && subject->changes->count != 0)
-		buffer_append_char(out, '\n');
+	buffer_append_char(out, '\n');
 }
 
 /* The main facts; a mark leads those that differ. */

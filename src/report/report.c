@@ -17,7 +17,8 @@ void report_begin(struct report *report, const struct report_subject *subject)
 		formats[report->format]->begin(report, subject);
 }
 
-/* Whether some cells of a column show both sides with an arrow and some do not; sets `*real` if a change is.
+/* Whether some cells of a column show both sides with an arrow and some do not; sets `*real` if a change is,
+ * or a burst.
  */
 static bool mixes_sides(const struct table *table, size_t column, bool *real)
 {
@@ -28,7 +29,7 @@ static bool mixes_sides(const struct table *table, size_t column, bool *real)
 
 		both |= cell->sides != NULL;
 		one |= cell->state == CELL_VALUE && cell->sides == NULL;
-		*real |= cell->sides != NULL && cell->verdict == CELL_VERDICT_REAL;
+		*real |= cell->sides != NULL && cell->verdict >= CELL_VERDICT_BURST;
 	}
 	return both && one;
 }
@@ -41,9 +42,10 @@ static void explain_sides(struct report *report, const struct table *table)
 		mixed |= !table->columns[i].sides && mixes_sides(table, i, &real);
 	if (mixed)
 		formats[report->format]->paragraph(
-			report,
-			real ? "cells without an arrow read the same before and after; ≠ marks real changes"
-			     : "cells without an arrow read the same before and after");
+			report, real ? "cells without an arrow read the same before and after; ≠ marks real "
+				       "changes, ≈ "
+				       "bursts"
+				     : "cells without an arrow read the same before and after");
 }
 
 void report_table(struct report *report, const struct table *table)

@@ -199,8 +199,12 @@ void report_append_shown(const struct report *report, const struct table_column 
 			 const struct cell *cell, struct buffer *buffer)
 {
 	/* a report's columns are as wide as their cells; text.c makes it ASCII where that is asked for */
-	static const struct screen_marks marks = {
-		.unavailable = "·", .resolving = "…", .at_least = "≥", .arrow = " → ", .real = "≠"};
+	static const struct screen_marks marks = {.unavailable = "·",
+						  .resolving = "…",
+						  .at_least = "≥",
+						  .arrow = " → ",
+						  .real = "≠",
+						  .burst = "≈"};
 
 	if (report->round != NULL)
 		screen_format_cell_in(buffer, column, cell, marks_of(report));

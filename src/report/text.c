@@ -353,8 +353,12 @@ static void draw_paragraph(const struct report *report, const char *text)
 
 static void draw_changes(const struct report *report, const struct diff_summary *changes)
 {
-	if (changes == NULL || changes->count == 0)
+	if (changes == NULL)
 		return;
+	if (changes->nothing != NULL) {
+		draw_paragraph(report, changes->nothing);
+		return;
+	}
 	buffer_append_text(report->out, "\nlargest changes:\n");
 	for (size_t i = 0; i < changes->count; i++) {
 		buffer_append_format(report->out, "%3zu. ", i + 1);

@@ -14,7 +14,7 @@ struct dialect {
 	enum section section_end;       /* the first section that it does not have */
 	bool has_minus_zero;            /* "-0.0%" is the change of a negative number that did not change */
 	bool orders_by_fraction;        /* rows are sorted by |change / before|, and cgroups by their parents;
-					 * otherwise by weight, see diff_weigh() */
+					 * otherwise by harm, see diff_harm() */
 	bool lists_one_sided;           /* groups of one side are lists of names instead of rows of tables */
 	bool has_own_words;             /* columns and sections have ctop's words, see dialect_word.def */
 };

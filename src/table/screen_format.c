@@ -13,6 +13,7 @@ const struct screen_marks screen_marks_utf8 = {
 	.at_least = "≥",
 	.arrow = "→",
 	.real = "≠",
+	.burst = "≈",
 	.replacement = "\xef\xbf\xbd",
 	.ellipsis = "~",
 	.middle = "…",
@@ -25,6 +26,7 @@ const struct screen_marks screen_marks_ascii = {
 	.at_least = ">",
 	.arrow = "->",
 	.real = "#",
+	.burst = "%",
 	.replacement = "?",
 	.ellipsis = "~",
 	.middle = "~",
@@ -125,6 +127,8 @@ static void append_sides(struct buffer *buffer, const struct cell *cell, const s
 
 	if (cell->verdict == CELL_VERDICT_REAL)
 		buffer_append_text(buffer, marks->real);
+	else if (cell->verdict == CELL_VERDICT_BURST)
+		buffer_append_text(buffer, marks->burst);
 	start = buffer->length;
 	screen_format_cell(buffer, &cell->sides[0], marks);
 	middle = buffer->length;

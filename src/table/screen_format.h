@@ -12,6 +12,7 @@ struct screen_marks {
 	const char *at_least;    /* "≥" or ">" */
 	const char *arrow;       /* "→" or "->" between both sides of a comparison */
 	const char *real;        /* "≠" or "#" before a change that is real */
+	const char *burst;       /* "≈" or "%" before one that came in a burst */
 	const char *replacement; /* for characters that cannot be shown: "\uFFFD" or "?" */
 	const char *ellipsis;    /* "~" */
 	const char *middle;      /* where the middle of a name is left out: "…" or "~", one cell wide */

@@ -65,6 +65,14 @@ struct table_row *table_add_named_row(struct table *table, const char *key, cons
 	return row;
 }
 
+const char *const cell_verdict_names[CELL_VERDICT_COUNT] = {
+	[CELL_VERDICT_NONE] = "",
+	[CELL_VERDICT_NO] = "no",
+	[CELL_VERDICT_NOT_TESTED] = "not tested",
+	[CELL_VERDICT_BURST] = "burst",
+	[CELL_VERDICT_REAL] = "real",
+};
+
 const bool cell_style_is_change[CELL_STYLE_COUNT] = {
 	[CELL_STYLE_CHANGE] = true,
 	[CELL_STYLE_DERIVED_CHANGE] = true,

@@ -36,7 +36,8 @@ enum cell_form {
 enum cell_verdict {
 	CELL_VERDICT_NONE, /* one window, or nothing to judge by */
 	CELL_VERDICT_NO,
-	CELL_VERDICT_NOT_TESTED, /* large enough, but there are too few parts to test it */
+	CELL_VERDICT_NOT_TESTED, /* large enough, but there is nothing to test it by */
+	CELL_VERDICT_BURST,      /* a few parts of a window hold most of it */
 	CELL_VERDICT_REAL,
 	CELL_VERDICT_COUNT,
 };
@@ -64,6 +65,9 @@ enum cell_style {
 
 /* Whether numbers of a style are changes, which have a sign. */
 extern const bool cell_style_is_change[CELL_STYLE_COUNT];
+
+/* "real", "burst", "no", "not tested"; "" for none. */
+extern const char *const cell_verdict_names[CELL_VERDICT_COUNT];
 
 struct cell {
 	enum cell_state state;

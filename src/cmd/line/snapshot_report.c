@@ -7,7 +7,8 @@
 #include "base/humanize.h"
 #include "base/unicode.h"
 #include "command.h"
-#include "compare/diff_blame.h"
+#include "compare/diff_evidence.h"
+#include "compare/diff_harm.h"
 #include "metric/task_field.h"
 #include "snapshot/user_names.h"
 #include "snapshot_files.h"
@@ -84,6 +85,19 @@ static int join_windows(struct snapshot_report *report, struct error *error)
 	return 0;
 }
 
+/* Says why the changes between two windows are not tested. */
+static void describe_tests(struct snapshot_report *report)
+{
+	const char *refusal = diff_evidence_refusal(report->diff);
+	struct buffer text = {0};
+
+	if (refusal == NULL)
+		return;
+	buffer_append_format(&text, "changes are not tested, since %s", refusal);
+	comparability_add(report->comparability, COMPARABILITY_NOTE, "not-tested", text.data);
+	buffer_release(&text);
+}
+
 /* Says that only the lives of threads can be compared, and what would compare better. */
 static void describe_lives(struct snapshot_report *report)
 {
@@ -147,6 +161,7 @@ int snapshot_report_join(struct snapshot_report *report, struct error *error)
 	     side < DIFF_SIDE_COUNT && report->how.grouping.axis == AXIS_USER && !report->in_hurry; side++)
 		snapshot_files_wait_for_users(report->snapshots[side], USER_NAMES_PATIENCE_NS);
 	report->diff = diff_create(before, after, &report->how);
+	describe_tests(report);
 	tell_missing_fields(&report->request.fields);
 	return result;
 }
@@ -187,13 +202,9 @@ static void find_changes(struct snapshot_report *report)
 	const struct diff_summary_per per = {
 		.second = request->per[TABLES_PER_SECOND],
 		.thread = request->per[TABLES_PER_THREAD],
-		.rates = report->how.rates,
-		.interval_ns = report->diff->interval_ns,
 	};
 
 	diff_summary_make(report->diff, request->metrics, &per, request->limit != 0, &report->changes);
-	if (request->sections[SECTION_BLAME])
-		diff_blame_tell(report->diff, &report->changes);
 }
 
 int snapshot_report_write(struct snapshot_report *report, struct error *error)
@@ -209,7 +220,7 @@ int snapshot_report_write(struct snapshot_report *report, struct error *error)
 		.group_by = axes[report->how.grouping.axis].name,
 		.comparability = report->comparability,
 		.changes = tells_changes ? &report->changes : NULL,
-		.order = tells_changes && report->request.sort.count == 0 ? diff_weight_words : NULL,
+		.order = tells_changes && report->request.sort.count == 0 ? diff_harm_words : NULL,
 		.rules = report->outcomes.items,
 		.rule_count = report->outcomes.count,
 	};

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "diff_harm.h"
+
+#include <math.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "diff_evidence.h"
+
+const struct diff_harm diff_harms[] = {
+#define HARM(column, ...) {COLUMN_##column, __VA_ARGS__},
+#include "diff_harm.def"
+#undef HARM
+};
+const size_t diff_harm_count = ARRAY_COUNT(diff_harms);
+
+const char diff_harm_words[] =
+	"rows are sorted by harm: 2% of a CPU or of waiting, 64 MiB of memory, 10 MiB/s of storage and 1,000 "
+	"events/s count the same";
+
+/* The part of the threads before that counts as one unit, where that is more than the table has. */
+static const double threads_part = 0.2;
+/* What a number without a unit comes to where it changes wholly, and a word. */
+static const double harm_of_number = 0.5, harm_of_word = 0.001;
+
+const struct diff_harm *diff_harm_find(enum column column)
+{
+	const enum column stored = column_stored_form(column);
+
+	for (size_t i = 0; i < diff_harm_count; i++) {
+		if (column_stored_form(diff_harms[i].column) == stored)
+			return &diff_harms[i];
+	}
+	return NULL;
+}
+
+/* The unit of a column that is not told. */
+static double unit_by_ladder(enum column column)
+{
+	const bool is_counter = diff_evidence_counts(column);
+
+	switch (column_report_ladder(column)) {
+	case LADDER_NS:
+		return 20e6;
+	case LADDER_US:
+		return 20e3;
+	case LADDER_TICKS:
+		return 2;
+	case LADDER_BYTES:
+		return is_counter ? 10 * 0x1p20 : 64 * 0x1p20;
+	case LADDER_UNITLESS:
+		return 1000;
+	case LADDER_NONE:
+		return is_counter ? 1000 : 0;
+	}
+	return 0;
+}
+
+double diff_harm_unit(const struct diff_pair *pair, enum column column)
+{
+	const struct diff_harm *told = diff_harm_find(column);
+
+	if (told == NULL)
+		return unit_by_ladder(column);
+	return told->column == COLUMN_THR ? fmax(told->unit, threads_part * pair->threads[DIFF_BEFORE])
+					  : told->unit;
+}
+
+/*
+ * Seconds between the captures; at most an hour, so that what changed between captures that are far apart
+ * still counts.
+ */
+static double seconds_of(const struct diff *diff)
+{
+	const double seconds = diff->options.rates ? 1 : (double)diff->interval_ns / NS_PER_S;
+
+	return fmin(fmax(seconds, 1), 3600);
+}
+
+/* The amount that moved: the change, or all of it where the group is on one side only; NAN: not known. */
+static double amount_of(const struct diff_pair *pair, const struct diff_value *value)
+{
+	const enum diff_side side = pair->kind == DIFF_PAIR_ONLY_BEFORE ? DIFF_BEFORE : DIFF_AFTER;
+
+	if (value->has_delta)
+		return fabs(value->delta);
+	if (diff_pair_is_joined(pair))
+		return value->differs ? 0 : (double)NAN;
+	return value->side[side].has_number ? fabs(value->side[side].number) : 0;
+}
+
+double diff_harm(const struct diff *diff, const struct diff_pair *pair, enum column column)
+{
+	const struct diff_value value = diff_column(diff, pair, column);
+	const double amount = diff_is_lost(diff, pair, column) ? 0 : amount_of(pair, &value);
+	const double unit = diff_harm_unit(pair, column);
+	double larger = 0;
+
+	if (isnan(amount))
+		return -INFINITY;
+	if (value.is_category || diff_is_ordinal(column))
+		return value.differs || amount != 0 ? harm_of_word : 0;
+	if (unit != 0)
+		return amount / (unit * (diff_evidence_counts(column) ? seconds_of(diff) : 1));
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+		larger = fmax(larger, value.side[side].has_number ? fabs(value.side[side].number) : 0);
+	return larger != 0 ? harm_of_number * fmin(1, amount / larger) : 0;
+}
