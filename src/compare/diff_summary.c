@@ -214,14 +214,14 @@ static bool is_tellable(const struct diff *diff, const struct diff_pair *pair, e
 	return diff->evidence == NULL || diff_verdict(diff, pair, column) != CELL_VERDICT_NO;
 }
 
-/* Whether a column is about metrics that were chosen; one about none of them only where all were. */
+/* Whether a column is about metrics that were all chosen; one about no metric only where every one was. */
 static bool is_chosen(enum column column, const bool chosen[METRIC_COUNT], bool all)
 {
 	for (size_t i = 0; i < diff_metric_inputs(column); i++) {
-		if (chosen[column_entry(column)->inputs[i]])
-			return true;
+		if (!chosen[column_entry(column)->inputs[i]])
+			return false;
 	}
-	return all;
+	return all || diff_metric_inputs(column) != 0;
 }
 
 static struct harms measure(const struct diff *diff, const bool chosen[METRIC_COUNT], bool forget)

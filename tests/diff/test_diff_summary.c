@@ -1,93 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The weights of changes, and the sentences about the largest. */
-#include <stdlib.h>
+/* The harm of changes, and the sentences about those that do most. */
+#include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
 #include "cmocka_include.h"
-#include "compare/diff_blame.h"
+#include "compare/diff_harm.h"
 #include "compare/diff_summary.h"
 #include "delay_fixture.h"
 #include "diff_sides.h"
 
 static bool chosen[METRIC_COUNT];
-static const struct diff_summary_per plain = {.interval_ns = 10 * NS_PER_S};
-
-static void assert_sentence(struct diff_change change, struct diff_summary_per per, const char *expected)
-{
-	struct buffer text = {0};
-
-	change.name_length = strlen(change.name);
-	diff_summary_append(&change, &per, &text);
-	assert_string_equal(text.data, expected);
-	buffer_release(&text);
-}
-
-static void test_sentences_have_the_words_of_their_unit(void **state)
-{
-	struct diff_change change = {.metric = METRIC_WAIT_TIME_NS,
-				     .name = "nginx worker-{N}",
-				     .number = {2.1e9, 9.8e9},
-				     .threads = {64, 96}};
-
-	(void)state;
-	assert_sentence(change, plain,
-			"nginx worker-{N} waited 7.7 s longer for a CPU (2.1 s → 9.8 s, 64 → 96 threads)");
-	change.number[DIFF_AFTER] = 850e3;
-	change.threads[DIFF_AFTER] = 64;
-	assert_sentence(change, plain,
-			"nginx worker-{N} waited 2.1 s less for a CPU (2.1 s → 850 us, 64 threads)");
-	assert_sentence(change, (struct diff_summary_per){.ascii = true},
-			"nginx worker-{N} waited 2.1 s less for a CPU (2.1 s -> 850 us, 64 threads)");
-	change = (struct diff_change){
-		.metric = METRIC_READ_BYTES, .name = "db", .number = {1024, 2560}, .threads = {1, 1}};
-	assert_sentence(change, plain, "db read 1.5 KiB more from storage (1 KiB → 2.5 KiB, 1 thread)");
-	change = (struct diff_change){
-		.metric = METRIC_MAJFLT, .name = "db", .number = {21234, 20000}, .threads = {1, 2}};
-	assert_sentence(change, plain,
-			"db had 1,234 fewer page faults that needed disk (21,234 → 20,000, 1 → 2 threads)");
-	change = (struct diff_change){.metric = METRIC_RUN_TIME_NS,
-				      .name = "backup",
-				      .number = {0, 8000e9},
-				      .threads = {0, 2},
-				      .is_new = true};
-	assert_sentence(change, plain,
-			"backup, which was not there before, ran 2 h 13 min on a CPU (2 threads)");
-	/* a sentence about rates has the numbers of the table: times are percent of a CPU */
-	assert_sentence((struct diff_change){.metric = METRIC_RUN_TIME_NS,
-					     .name = "api",
-					     .number = {3.382e9, 7.322e9},
-					     .threads = {12, 12}},
-			(struct diff_summary_per){.rates = true},
-			"api ran more on a CPU (338.2% → 732.2%, 12 threads)");
-	assert_sentence(
-		(struct diff_change){
-			.metric = METRIC_READ_BYTES, .name = "db", .number = {2560, 1024}, .threads = {1, 1}},
-		(struct diff_summary_per){.rates = true},
-		"db read 1.5 KiB less from storage (2.5 KiB → 1 KiB per second, 1 thread)");
-	/* rates of what began and ended within the second window */
-	change.number[DIFF_AFTER] = 250e6;
-	change.threads[DIFF_AFTER] = 0;
-	assert_sentence(change, (struct diff_summary_per){.rates = true},
-			"backup, which was not there before, ran 25.0% of the time on a CPU (ended since)");
-}
-
-static void test_sentences_are_divided_as_rows_are(void **state)
-{
-	struct diff_change change = {
-		.metric = METRIC_RUN_TIME_NS, .name = "web", .number = {1e9, 6e9}, .threads = {1, 2}};
-	struct diff_summary_per per = plain;
-
-	(void)state;
-	per.second = per.thread = true;
-	assert_sentence(change, per,
-			"web ran 5 s longer on a CPU (1 s → 6 s, 500 ms per second, 1 s → 3 s per thread, 1 "
-			"→ 2 threads)");
-	per.interval_ns = 0;
-	per.thread = false;
-	assert_sentence(change, per, "web ran 5 s longer on a CPU (1 s → 6 s, 1 → 2 threads)");
-}
+static const struct diff_summary_per plain;
 
 static void set(const char *process, enum metric metric, uint64_t first, uint64_t second)
 {
@@ -102,6 +27,56 @@ static int open_sides(void **state)
 	after->captured_at_unix_ns = 11 * NS_PER_S;
 	memset(chosen, true, sizeof(chosen));
 	return 0;
+}
+
+/* The sentence about a column in the group of a process; "" where there is none. */
+static void expect_sentence(const char *process, enum column column, struct diff_summary_per per,
+			    const char *expected)
+{
+	const struct pair_sides sides = {.diff = diff};
+	struct buffer name = {0}, text = {0};
+
+	buffer_append_text(&name, process);
+	buffer_append_text(&text, "");
+	assert_int_equal(
+		diff_summary_append(&sides, diff_fixture_pair(diff, process), column, &name, &per, &text),
+		*expected != '\0');
+	assert_string_equal(text.length != 0 ? text.data : "", expected);
+	buffer_release(&name);
+	buffer_release(&text);
+}
+
+static void test_sentences_have_the_words_of_their_unit(void **state)
+{
+	(void)state;
+	set("nginx", METRIC_WAIT_TIME_NS, 2100000000, 9800000000);
+	set("less", METRIC_WAIT_TIME_NS, 2100000000, 850000);
+	set("db", METRIC_READ_BYTES, 1024, 2560);
+	set("disk", METRIC_MAJFLT, 21234, 20000);
+	diff_fixture_compare(AXIS_PROCESS);
+	expect_sentence("nginx", COLUMN_RUNQ, plain,
+			"nginx waited 7.7 s longer for a CPU (2.1 s → 9.8 s, 1 thread)");
+	expect_sentence("nginx", COLUMN_WAITSUM, plain, "");
+	expect_sentence("less", column_of_stored(METRIC_WAIT_TIME_NS), plain,
+			"less waited 2.1 s less for a CPU (2.1 s → 850 us, 1 thread)");
+	expect_sentence("less", COLUMN_RUNQ, (struct diff_summary_per){.ascii = true},
+			"less waited 2.1 s less for a CPU (2.1 s -> 850 us, 1 thread)");
+	expect_sentence("db", COLUMN_READ, plain,
+			"db read 1.5 KiB more from storage (1 KiB → 2.5 KiB, 1 thread)");
+	expect_sentence("disk", COLUMN_MAJF, plain,
+			"disk had 1,234 fewer page faults that needed disk (21,234 → 20,000, 1 thread)");
+	expect_sentence("disk", COLUMN_READ, plain, "");
+	expect_sentence("disk", COLUMN_PRIO, plain, "");
+}
+
+static void test_sentences_are_divided_as_rows_are(void **state)
+{
+	(void)state;
+	set("web", METRIC_RUN_TIME_NS, NS_PER_S, 6 * NS_PER_S);
+	diff_fixture_compare(AXIS_PROCESS);
+	expect_sentence("web", COLUMN_CPU, (struct diff_summary_per){.second = true, .thread = true},
+			"web ran 5 s longer on a CPU (1 s → 6 s, 500 ms per second, 1 s → 6 s per thread, 1 "
+			"thread)");
 }
 
 static void test_the_largest_are_those_that_matter(void **state)
@@ -125,6 +100,14 @@ static void test_the_largest_are_those_that_matter(void **state)
 	chosen[METRIC_WAIT_TIME_NS] = chosen[METRIC_WAIT_SUM] = false;
 	diff_summary_make(diff, chosen, &plain, true, &summary);
 	assert_int_equal(summary.count, 1);
+	assert_string_equal(summary.items[0], "reader read 1 GiB more from storage (0 → 1 GiB, 1 thread)");
+	assert_null(summary.nothing);
+	diff_summary_release(&summary);
+	memset(chosen, false, sizeof(chosen));
+	chosen[METRIC_MAJFLT] = true;
+	diff_summary_make(diff, chosen, &plain, true, &summary);
+	assert_int_equal(summary.count, 0);
+	assert_string_equal(summary.nothing, "nothing of note changed in 4 groups with 5 threads");
 	diff_summary_release(&summary);
 }
 
@@ -180,83 +163,137 @@ static void add_delays(struct snapshot *snapshot, uint64_t backup_ms, uint64_t w
 	delay_fixture_add(snapshot, backup, LATENCY_CAUSE_INTERRUPTS, 0, batch_ms / 2, 1);
 }
 
-/* A sentence for each victim whose time changed measurably. */
-static void test_who_delays_whom(void **state)
+static void expect_first(const char *expected)
 {
 	struct diff_summary summary = {0};
 
+	diff_fixture_compare(AXIS_PROCESS);
+	diff_summary_make(diff, chosen, &plain, false, &summary);
+	assert_string_equal(summary.count != 0 ? summary.items[0] : summary.nothing, expected);
+	diff_summary_release(&summary);
+}
+
+/* A group that waits for a CPU is told with who ran then. */
+static void test_who_delays_whom(void **state)
+{
 	(void)state;
-	set("api", METRIC_RUN_TIME_NS, 0, 0);
+	set("api", METRIC_WAIT_TIME_NS, 0, 2 * NS_PER_S);
 	set("batch", METRIC_RUN_TIME_NS, 0, 0);
 	set("backup", METRIC_RUN_TIME_NS, 0, 0);
 	add_delays(before, 100, 100, 600);
 	add_delays(after, 1700, 300, 0);
-	diff_fixture_compare(AXIS_PROCESS);
-	diff_blame_tell(diff, &summary);
-	assert_int_equal(summary.count, 3);
-	assert_string_equal(summary.items[0], "RUNQ% of api +90.0, of which +80.0 while backup ran");
-	assert_string_equal(summary.items[1],
-			    "RUNQ% of batch -30.0, of which -30.0 while its own threads ran");
-	assert_string_equal(summary.items[2], "RUNQ% of backup -15.0, of which -15.0 (interrupts)");
-	diff_summary_release(&summary);
+	expect_first("api waited 2 s longer for a CPU (0 → 2 s, 1 thread); RUNQ% +80.0 while backup ran");
 	/* less than 1 % of a CPU, or less than a tenth */
 	for (size_t i = 0; i < before->latency.delay_count; i++)
 		before->latency.delays[i] = after->latency.delays[i];
 	before->latency.delays[0].time_ns -= 150000000;
-	before->latency.delays[2].time_ns += 19000000;
-	diff_fixture_compare(AXIS_PROCESS);
-	diff_blame_tell(diff, &summary);
-	assert_int_equal(summary.count, 0);
+	expect_first("api waited 2 s longer for a CPU (0 → 2 s, 1 thread)");
 	/* nor where a side has not measured it */
 	before->latency.delays[0].time_ns = 0;
 	before->latency.present = false;
-	diff_fixture_compare(AXIS_PROCESS);
-	diff_blame_tell(diff, &summary);
-	assert_int_equal(summary.count, 0);
+	expect_first("api waited 2 s longer for a CPU (0 → 2 s, 1 thread)");
+}
+
+/* The cause leads where it has a third of the most harm; of what follows from it two numbers are named. */
+static void test_causes_come_first(void **state)
+{
+	(void)state;
+	set("api", METRIC_RUN_TIME_NS, 4 * NS_PER_S, 5 * NS_PER_S);
+	diff_fixture_set(after, 0, METRIC_WAIT_TIME_NS, 2 * NS_PER_S);
+	diff_fixture_set(before, 0, METRIC_WAIT_TIME_NS, 0);
+	diff_fixture_set(after, 0, METRIC_MINFLT, 400000);
+	diff_fixture_set(before, 0, METRIC_MINFLT, 0);
+	diff_fixture_set(after, 0, METRIC_VOLUNTARY_CSW, 20000);
+	diff_fixture_set(before, 0, METRIC_VOLUNTARY_CSW, 10000);
+	expect_first("api ran 1 s longer on a CPU (4 s → 5 s, 1 thread); page faults without disk 0 → "
+		     "400,000, waiting for a CPU 0 → 2 s");
+	diff_fixture_set(after, 0, METRIC_WAIT_TIME_NS, 8 * NS_PER_S);
+	expect_first("api waited 8 s longer for a CPU (0 → 8 s, 1 thread); page faults without disk 0 → "
+		     "400,000, on a CPU 4 s → 5 s");
+}
+
+/* What is new or gone counts with all that it has. */
+static void test_one_sided_groups_are_told(void **state)
+{
+	(void)state;
+	diff_fixture_set(after, diff_fixture_add(after, "/a", "cc1", "cc1", 1), METRIC_RUN_TIME_NS,
+			 4 * NS_PER_S);
+	expect_first("cc1, new: on a CPU 4 s (1 thread)");
+	diff_fixture_set(before, diff_fixture_add(before, "/a", "ld", "ld", 1), METRIC_RUN_TIME_NS,
+			 9 * NS_PER_S);
+	expect_first("ld, gone: on a CPU 9 s (1 thread)");
+}
+
+static void test_names_are_those_of_people(void **state)
+{
+	struct diff_summary summary = {0};
+
+	(void)state;
+	diff_fixture_add_both("/a", "api", "worker-1", METRIC_RUN_TIME_NS, 0, 9 * NS_PER_S);
+	diff_fixture_add_both("/a", "web", "worker-1", METRIC_RUN_TIME_NS, 0, 8 * NS_PER_S);
+	diff_fixture_add_both("/a", "web", "reaper", METRIC_RUN_TIME_NS, 0, 7 * NS_PER_S);
+	diff_fixture_compare(AXIS_ALL);
+	diff_summary_make(diff, chosen, &plain, false, &summary);
+	assert_int_equal(summary.count, 3);
+	assert_string_equal(summary.items[0], "worker-1 of api ran 9 s longer on a CPU (0 → 9 s, 1 thread)");
+	assert_string_equal(summary.items[1], "worker-1 of web ran 8 s longer on a CPU (0 → 8 s, 1 thread)");
+	assert_string_equal(summary.items[2], "reaper ran 7 s longer on a CPU (0 → 7 s, 1 thread)");
+	diff_summary_release(&summary);
+}
+
+static void test_threads_are_counted_by_their_number(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < 40; i++)
+		diff_fixture_add(before, "/a", "pool", "worker", 1);
+	for (size_t i = 0; i < 60; i++)
+		diff_fixture_add(after, "/a", "pool", "worker", 1);
+	expect_first("pool had 20 more threads (40 → 60)");
+	/* less than a fifth */
+	for (size_t i = 0; i < 13; i++)
+		diff_fixture_add(before, "/a", "pool", "worker", 1);
+	expect_first("nothing of note changed in 1 group with 60 threads");
 }
 
 static void test_every_phrase_has_one_place_for_the_change(void **state)
 {
 	(void)state;
-	for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
-		struct diff_change change = {.metric = metric, .name = "x", .number = {0, 1}};
-		struct buffer text = {0};
+	for (size_t i = 0; i < diff_harm_count; i++) {
+		const char *star = strchr(diff_harms[i].phrase, '*');
 
-		if (!diff_summary_has(metric))
-			continue;
-		assert_int_equal(metric_type(metric)->kind, METRIC_KIND_COUNTER);
-		diff_summary_append(&change, &plain, &text);
-		assert_null(strchr(text.data, '*'));
-		buffer_release(&text);
+		assert_non_null(star);
+		assert_null(strchr(star + 1, '*'));
+		assert_true(diff_harms[i].unit > 0);
+		assert_ptr_equal(diff_harm_find(diff_harms[i].column), &diff_harms[i]);
 	}
+	assert_null(diff_harm_find(COLUMN_PRIO));
 }
 
-/* The weight of the change of a metric in the group of a process. */
-static double weight_of(const char *process, enum metric metric)
+static double harm_of(const char *process, enum metric metric)
 {
-	struct diff_weight *weights = diff_weigh(diff, column_of_stored(metric));
-	const double weight = weights[diff_fixture_pair(diff, process) - diff->pairs].weight;
-
-	free(weights);
-	return weight;
+	return diff_harm(diff, diff_fixture_pair(diff, process), column_of_stored(metric));
 }
 
-static void test_weights(void **state)
+static void test_harm(void **state)
 {
 	(void)state;
-	set("most", METRIC_WAIT_TIME_NS, 0, 7700000000);
-	set("some", METRIC_WAIT_TIME_NS, 0, 300000000);
+	set("wait", METRIC_WAIT_TIME_NS, 0, 7700000000);
 	set("little", METRIC_RUN_TIME_NS, 0, 36000000);
-	set("one", METRIC_MAJFLT, 0, 1);
-	set("many", METRIC_MINFLT, 0, 1000);
-	set("peak", METRIC_WAIT_MAX, 0, 5000000000);
+	set("faults", METRIC_MINFLT, 0, 1000);
+	set("peak", METRIC_WAIT_MAX, 0, 40000000);
 	set("elsewhere", METRIC_PROCESSOR, 0, 1);
+	diff_fixture_set(after, diff_fixture_add(after, "/a", "new", "new", 1), METRIC_RUN_TIME_NS,
+			 2 * NS_PER_S);
 	diff_fixture_compare(AXIS_PROCESS);
-	assert_true(weight_of("most", METRIC_WAIT_TIME_NS) > weight_of("some", METRIC_WAIT_TIME_NS));
-	assert_true(weight_of("most", METRIC_WAIT_TIME_NS) > weight_of("little", METRIC_RUN_TIME_NS));
-	assert_true(weight_of("little", METRIC_RUN_TIME_NS) > weight_of("one", METRIC_MAJFLT));
-	assert_true(weight_of("many", METRIC_MINFLT) > weight_of("peak", METRIC_WAIT_MAX));
-	assert_true(weight_of("peak", METRIC_WAIT_MAX) > weight_of("elsewhere", METRIC_PROCESSOR));
+	/* over ten seconds */
+	assert_true(fabs(harm_of("wait", METRIC_WAIT_TIME_NS) - 38.5) < 1e-9);
+	assert_true(fabs(harm_of("little", METRIC_RUN_TIME_NS) - 0.18) < 1e-9);
+	assert_true(fabs(harm_of("faults", METRIC_MINFLT) - 0.1) < 1e-9);
+	assert_true(fabs(harm_of("new", METRIC_RUN_TIME_NS) - 10) < 1e-9);
+	/* no rate */
+	assert_true(fabs(harm_of("peak", METRIC_WAIT_MAX) - 2) < 1e-9);
+	assert_true(harm_of("elsewhere", METRIC_PROCESSOR) == 0.001);
+	assert_true(harm_of("wait", METRIC_MINFLT) == 0);
 }
 
 #define SUMMARY_TEST(test) cmocka_unit_test_setup_teardown(test, open_sides, diff_fixture_end)
@@ -271,7 +308,11 @@ int main(void)
 		SUMMARY_TEST(test_only_three_are_told),
 		SUMMARY_TEST(test_who_delays_whom),
 		SUMMARY_TEST(test_every_phrase_has_one_place_for_the_change),
-		SUMMARY_TEST(test_weights),
+		SUMMARY_TEST(test_causes_come_first),
+		SUMMARY_TEST(test_one_sided_groups_are_told),
+		SUMMARY_TEST(test_names_are_those_of_people),
+		SUMMARY_TEST(test_threads_are_counted_by_their_number),
+		SUMMARY_TEST(test_harm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -246,6 +246,60 @@ static void test_evidence(void **state)
 	assert_true(fabs(cell.spread[DIFF_AFTER] - 3.125e6) < 1e-3);
 }
 
+/* What a few parts hold is no change from one window to the other for a test of ranks, but it is told. */
+static void test_burst(void **state)
+{
+	static const char *const names[POOLS] = {"burst", "three", "small"};
+	static const uint64_t early[POOLS][PARTS] = {
+		{0},
+		{0},
+		{40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40},
+	};
+	static const uint64_t late[POOLS][PARTS] = {
+		{0, 0, 0, 6000, 0, 0, 0, 0, 0, 0, 0, 0},
+		{0, 0, 0, 0, 2000, 0, 2000, 0, 2000, 0, 0, 0},
+		{40, 40, 40, 1500, 40, 40, 40, 40, 40, 40, 40, 40},
+	};
+	struct diff_burst burst;
+	const struct diff_pair *pair;
+
+	(void)state;
+	pool_names = names;
+	diff_fixture_replace(pool_window(1000, early), pool_window(1012, late));
+	pool_names = pools;
+	compare(NULL);
+	assert_null(diff_evidence_refusal(diff));
+	assert_true(evidence_of("burst").is_burst && !evidence_of("burst").is_real);
+	assert_true(evidence_of("three").is_burst);
+	/* less than ten times what the other side has in a part */
+	assert_false(evidence_of("small").is_burst);
+	pair = diff_fixture_pair(diff, "burst");
+	assert_int_equal(diff_verdict(diff, pair, COLUMN_CPU), CELL_VERDICT_BURST);
+	assert_true(diff_evidence_find_burst(diff, pair, COLUMN_CPU, &burst));
+	assert_int_equal(burst.side, DIFF_AFTER);
+	assert_int_equal(burst.length_ns, S);
+	assert_true(diff_evidence_find_burst(diff, diff_fixture_pair(diff, "three"), COLUMN_CPU, &burst));
+	/* two of the three parts hold more than half */
+	assert_int_equal(burst.length_ns, 3 * S);
+}
+
+/* Windows that say nothing about each other are not tested. */
+static void test_untested_windows(void **state)
+{
+	static const uint64_t run[POOLS][PARTS] = {{0}, {0}, {0}};
+	static const struct pair_thread threads[] = {
+		{"/", "web", "web", 10, 10, 5, 1 * S, 0, 0, REASON_READ}};
+
+	(void)state;
+	diff_fixture_replace(pool_window(1000, run), pair_window(1012, threads, 1016, threads, 1));
+	compare(NULL);
+	assert_string_equal(diff_evidence_refusal(diff), "a window has fewer than eight parts");
+	diff_fixture_replace(pool_window(1000, run), pair_window(1012, threads, 1015, threads, 1));
+	compare(NULL);
+	assert_string_equal(diff_evidence_refusal(diff),
+			    "one window is more than three times as long as the other");
+}
+
 /* Parts go by names: a pair in which a thread counts that had another name then is not tested. */
 static void test_renamed_parts(void **state)
 {
@@ -455,10 +509,13 @@ static void test_comparability(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		DIFF_TEST(test_rates),         DIFF_TEST(test_units),           DIFF_TEST(test_ended),
-		DIFF_TEST(test_renamed),       DIFF_TEST(test_renamed_cgroup),  DIFF_TEST(test_evidence),
-		DIFF_TEST(test_renamed_parts), DIFF_TEST(test_rules),           DIFF_TEST(test_comparability),
-		DIFF_TEST(test_inputs),        DIFF_TEST(test_waits_under_way),
+		DIFF_TEST(test_rates),           DIFF_TEST(test_units),
+		DIFF_TEST(test_ended),           DIFF_TEST(test_renamed),
+		DIFF_TEST(test_renamed_cgroup),  DIFF_TEST(test_evidence),
+		DIFF_TEST(test_burst),           DIFF_TEST(test_untested_windows),
+		DIFF_TEST(test_renamed_parts),   DIFF_TEST(test_rules),
+		DIFF_TEST(test_comparability),   DIFF_TEST(test_inputs),
+		DIFF_TEST(test_waits_under_way),
 	};
 
 	return cmocka_run_group_tests_name("diff_window", tests, NULL, NULL);

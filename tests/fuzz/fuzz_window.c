@@ -284,10 +284,8 @@ static void print_all(const struct snapshot *before, const struct snapshot *afte
 	}
 	diff = diff_create(before, after, &how);
 	if (before != NULL)
-		diff_summary_make(
-			diff, request.metrics,
-			&(struct diff_summary_per){.rates = how.rates, .interval_ns = diff->interval_ns},
-			false, &changes);
+		diff_summary_make(diff, request.metrics, &(struct diff_summary_per){.ascii = false}, false,
+				  &changes);
 	report_begin(&report, &(struct report_subject){.command = before != NULL ? "diff" : "show",
 						       .before_file = before != NULL ? "before" : NULL,
 						       .file = "after",

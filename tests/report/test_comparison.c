@@ -7,6 +7,7 @@
 
 #include "cmocka_include.h"
 #include "compare/comparability.h"
+#include "compare/diff_harm.h"
 #include "compare/diff_rule.h"
 #include "compare/tables.h"
 #include "diff/pair_fixture.h"
@@ -114,7 +115,7 @@ static void compare_all_formats(struct drawing *drawing)
 				       .group_by = axes[drawing->axis].name,
 				       .comparability = comparability,
 				       .changes = drawing->width != 0 ? &changes : NULL,
-				       .order = drawing->width != 0 ? diff_weight_words : NULL,
+				       .order = drawing->width != 0 ? diff_harm_words : NULL,
 				       .rules = outcomes.items,
 				       .rule_count = outcomes.count,
 			       });
