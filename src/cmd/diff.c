@@ -288,9 +288,9 @@ const struct command diff_command = {
 		"names; with the axis all, which is the default, cgroups that were renamed are joined too: "
 		"they run the same types of threads and are marked [renamed: NAME]. Of two files with "
 		"windows "
-		"(ctop capture --for 10) rates are compared, else lives. The three largest changes come "
-		"first (on a terminal last), in sentences, and the rows are sorted by share of each metric's "
-		"total change. Text, "
+		"(ctop capture --for 10) rates are compared, else lives. Sentences about the "
+		"three groups whose changes do most harm come first (on a terminal last), and the rows are "
+		"sorted by harm. Text, "
 		"markdown and html have a row for each group, with both values where they differ. A group "
 		"in one file only has - on the other side. A value is a centred dot if it is unavailable.",
 	.tables = tables,
