@@ -23,7 +23,7 @@ static int compare_numbers(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-static double mean_of(const double *numbers, size_t count)
+double statistics_mean(const double *numbers, size_t count)
 {
 	double sum = 0;
 
@@ -111,7 +111,7 @@ double statistics_mann_whitney(const double *a, size_t a_count, const double *b,
 
 static void add_products(const double *numbers, size_t count, double *with_next, double *with_self)
 {
-	const double mean = mean_of(numbers, count);
+	const double mean = statistics_mean(numbers, count);
 
 	for (size_t i = 0; i < count; i++) {
 		*with_self += (numbers[i] - mean) * (numbers[i] - mean);
@@ -188,8 +188,8 @@ double statistics_welch(const double *a, size_t a_count, const double *b, size_t
 
 	if (a_count < 2 || b_count < 2)
 		return 1;
-	mean[0] = mean_of(a, a_count);
-	mean[1] = mean_of(b, b_count);
+	mean[0] = statistics_mean(a, a_count);
+	mean[1] = statistics_mean(b, b_count);
 	of_mean[0] = variance_of(a, a_count, mean[0]) / ((double)a_count * share);
 	of_mean[1] = variance_of(b, b_count, mean[1]) / ((double)b_count * share);
 	freedom[0] = fmax(1, (double)a_count * share - 1);
@@ -234,6 +234,53 @@ double statistics_spread(const double *numbers, size_t count)
 	spread = (quantile(sorted, count, 0.75) - quantile(sorted, count, 0.25)) / 2;
 	free(sorted);
 	return spread;
+}
+
+/* --- rows of few numbers --- */
+
+void statistics_range(const double *numbers, size_t count, double *ret_least, double *ret_most)
+{
+	*ret_least = *ret_most = numbers[0];
+	for (size_t i = 1; i < count; i++) {
+		*ret_least = fmin(*ret_least, numbers[i]);
+		*ret_most = fmax(*ret_most, numbers[i]);
+	}
+}
+
+bool statistics_are_apart(const double *a, size_t a_count, const double *b, size_t b_count)
+{
+	double a_least, a_most, b_least, b_most;
+
+	if (a_count == 0 || b_count == 0)
+		return false;
+	statistics_range(a, a_count, &a_least, &a_most);
+	statistics_range(b, b_count, &b_least, &b_most);
+	return a_most < b_least || b_most < a_least;
+}
+
+double statistics_deviation(const double *a, size_t a_count, const double *b, size_t b_count)
+{
+	const double *const rows[] = {a, b};
+	const size_t counts[] = {a_count, b_count};
+	double squares = 0, freedom = 0;
+
+	for (size_t row = 0; row < ARRAY_COUNT(rows); row++) {
+		if (counts[row] < 2)
+			continue;
+		freedom += (double)(counts[row] - 1);
+		squares += (double)(counts[row] - 1) *
+			   variance_of(rows[row], counts[row], statistics_mean(rows[row], counts[row]));
+	}
+	return freedom > 0 ? sqrt(squares / freedom) : 0;
+}
+
+double statistics_numbers_needed(double deviation, double change)
+{
+	const double quantiles = 1.959964 + 0.841621;   /* of 0.975 and 0.8 */
+	const double efficiency = 3 / 3.14159265358979; /* of ranks */
+	const double ratio = quantiles * deviation / change;
+
+	return ceil(2 * ratio * ratio / efficiency);
 }
 
 void statistics_adjust(double *chances, size_t count)

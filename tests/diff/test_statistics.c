@@ -85,6 +85,26 @@ static void test_spread(void **state)
 	assert_true(statistics_spread(numbers, 1) == 0);
 }
 
+/* Rows of few numbers: whether one is beyond the other, and how many would tell them apart. */
+static void test_few(void **state)
+{
+	static const double low[] = {1, 3, 2}, high[] = {5, 4}, between[] = {3, 9}, alone[] = {7};
+
+	(void)state;
+	assert_true(statistics_are_apart(low, 3, high, 2) && statistics_are_apart(high, 2, low, 3));
+	/* equal ones are not beyond each other */
+	assert_false(statistics_are_apart(low, 3, between, 2));
+	assert_false(statistics_are_apart(low, 3, high, 0));
+	/* squares 2 and 0.5, of three degrees of freedom */
+	expect_near(statistics_deviation(low, 3, high, 2), sqrt(2.5 / 3), 1e-12);
+	expect_near(statistics_deviation(low, 3, alone, 1), 1, 1e-12);
+	assert_true(statistics_deviation(alone, 1, NULL, 0) == 0);
+	/* 2 (1.96 + 0.84)^2 pi / 3 for a change of one standard deviation: 17, a quarter as many for two */
+	expect_near(statistics_numbers_needed(3, 3), 17, 0);
+	expect_near(statistics_numbers_needed(3, 6), 5, 0);
+	expect_near(statistics_numbers_needed(0, 6), 0, 0);
+}
+
 /* Benjamini and Hochberg, Controlling the false discovery rate (1995), table 1: four are significant at 0.05.
  */
 static void test_adjust(void **state)
@@ -231,7 +251,7 @@ int main(void)
 		cmocka_unit_test(test_apart),        cmocka_unit_test(test_ties),
 		cmocka_unit_test(test_alikeness),    cmocka_unit_test(test_spread),
 		cmocka_unit_test(test_adjust),       cmocka_unit_test(test_sleep),
-		cmocka_unit_test(test_many_rows),
+		cmocka_unit_test(test_few),          cmocka_unit_test(test_many_rows),
 	};
 
 	return cmocka_run_group_tests_name("statistics", tests, NULL, NULL);
