@@ -107,24 +107,39 @@ void diff_match_describe(const struct diff_match *match, bool by_threads, struct
 
 /* --- groups --- */
 
-/* The group of a thread by its own names. */
-static uint32_t group_by_names(const struct diff *diff, enum diff_side side, size_t thread)
+/* The runs of both sides; without sets each side has its snapshot as the only one. */
+static void list_runs(struct diff *diff)
 {
-	return grouping_of_thread(diff->grouping, diff->snapshots[DIFF_BEFORE] != NULL ? side : 0,
-				  diff->snapshots[side], thread);
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		const struct snapshot *const *runs = diff->options.runs[side];
+
+		if (diff->snapshots[side] == NULL)
+			continue;
+		diff->run_count[side] = runs != NULL ? diff->options.run_count[side] : 1;
+		diff->runs[side] = memory_allocate_zero(diff->run_count[side], sizeof(*diff->runs[side]));
+		for (size_t i = 0; i < diff->run_count[side]; i++)
+			diff->runs[side][i].snapshot = runs != NULL ? runs[i] : diff->snapshots[side];
+	}
+}
+
+/* The group of a thread by its own names. */
+static uint32_t group_by_names(const struct diff *diff, const struct diff_run *run, size_t thread)
+{
+	return grouping_of_thread(diff->grouping, run->names, run->snapshot, thread);
 }
 
 /* The group of a thread, by its own names or those of the thread it has become. */
-static uint32_t find_group(const struct diff *diff, enum diff_side side, size_t thread)
+static uint32_t find_group(const struct diff *diff, enum diff_side side, const struct diff_run *run,
+			   size_t thread)
 {
 	const struct diff_match *match = diff->options.match;
-	const uint32_t own = group_by_names(diff, side, thread);
+	const uint32_t own = group_by_names(diff, run, thread);
 	uint32_t group;
 
 	if (side != DIFF_BEFORE || match == NULL || !(diff->options.by_threads || diff->options.rates) ||
 	    match->mate[DIFF_BEFORE][thread] == UINT32_MAX)
 		return own;
-	group = group_by_names(diff, DIFF_AFTER, match->mate[DIFF_BEFORE][thread]);
+	group = group_by_names(diff, diff_last_run(diff, DIFF_AFTER), match->mate[DIFF_BEFORE][thread]);
 	diff->threads[DIFF_BEFORE][own].renamed |= group != own;
 	diff->threads[DIFF_BEFORE][group].renamed |= group != own;
 	return group;
@@ -134,35 +149,42 @@ static uint32_t find_group(const struct diff *diff, enum diff_side side, size_t 
  * grouped. */
 static void group_names(struct diff *diff)
 {
-	const struct snapshot *names[3 * DIFF_SIDE_COUNT];
+	const size_t run_count = diff->run_count[DIFF_BEFORE] + diff->run_count[DIFF_AFTER];
+	const struct snapshot **names = memory_allocate((2 * run_count + DIFF_SIDE_COUNT) * sizeof(*names));
 	size_t count = 0;
 
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		if (diff->snapshots[side] != NULL)
-			names[count++] = diff->snapshots[side];
+		for (size_t i = 0; i < diff->run_count[side]; i++) {
+			diff->runs[side][i].names = count;
+			names[count++] = diff->runs[side][i].snapshot;
+		}
 	}
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		const struct ended *ended = diff_ended(diff, (enum diff_side)side);
+		for (size_t i = 0; i < diff->run_count[side]; i++) {
+			const struct ended *ended = diff_run_ended(diff, &diff->runs[side][i]);
 
-		diff->ended_names[side] = count;
-		if (ended != NULL)
-			names[count++] = ended->names;
+			diff->runs[side][i].ended_names = count;
+			if (ended != NULL)
+				names[count++] = ended->names;
+		}
 		diff->part_names[side] = count;
-		if (diff->options.rates && diff->snapshots[side]->window->parts.names != NULL)
+		if (diff->options.rates && !diff_has_sets(diff) &&
+		    diff->snapshots[side]->window->parts.names != NULL)
 			names[count++] = diff->snapshots[side]->window->parts.names;
 	}
 	diff->grouping = grouping_create(&diff->options.grouping, names, count, diff->patterns);
 	diff->options.grouping.rules = grouping_rules(diff->grouping);
+	free(names);
 }
 
 /* Marks the groups of ended threads, which are those of their names. */
-static void count_ended(struct diff *diff, enum diff_side side)
+static void count_ended(struct diff *diff, enum diff_side side, const struct diff_run *run)
 {
-	const struct ended *ended = diff_ended(diff, side);
+	const struct ended *ended = diff_run_ended(diff, run);
 	const bool *members = diff->options.ended_members[side];
 
 	for (uint32_t i = 0; ended != NULL && i < ended->count; i++) {
-		const uint32_t group = grouping_of_triple(diff->grouping, diff->ended_names[side], i);
+		const uint32_t group = grouping_of_triple(diff->grouping, run->ended_names, i);
 
 		/* threads of which only the end is known need no row of their own */
 		diff->threads[side][group].has_ended |= !ended->records[i].untold &&
@@ -171,24 +193,19 @@ static void count_ended(struct diff *diff, enum diff_side side)
 	}
 }
 
-/* Thread counts and start times of the groups of a side, and which group each thread is of. */
-static void count_threads(struct diff *diff, enum diff_side side)
+/* Counts the threads of a run in their groups, and finds which group each thread is of. */
+static void count_run(struct diff *diff, enum diff_side side, struct diff_run *run)
 {
-	const struct snapshot *snapshot = diff->snapshots[side];
-	struct diff_threads *threads = memory_allocate_zero(grouping_count(diff->grouping) + 1,
-							    sizeof(*threads));
+	const struct snapshot *snapshot = run->snapshot;
 	const bool *members = diff->options.members[side];
-	uint32_t *group_of_thread;
+	struct diff_threads *threads = diff->threads[side];
 
-	diff->threads[side] = threads;
-	if (snapshot == NULL)
-		return;
-	group_of_thread = memory_allocate((snapshot->thread_count + 1) * sizeof(uint32_t));
-	diff->group_of_thread[side] = group_of_thread;
+	run->group_of_thread = memory_allocate((snapshot->thread_count + 1) * sizeof(uint32_t));
 	for (size_t i = 0; i < snapshot->thread_count; i++) {
-		const uint32_t group = members == NULL || members[i] ? find_group(diff, side, i) : UINT32_MAX;
+		const uint32_t group = members == NULL || members[i] ? find_group(diff, side, run, i)
+								     : UINT32_MAX;
 
-		group_of_thread[i] = group;
+		run->group_of_thread[i] = group;
 		if (group == UINT32_MAX)
 			continue;
 		threads[group].count++;
@@ -198,7 +215,25 @@ static void count_threads(struct diff *diff, enum diff_side side)
 		threads[group].start_sum = number_add_saturating(threads[group].start_sum,
 								 snapshot->start_time[i]);
 	}
-	count_ended(diff, side);
+	count_ended(diff, side, run);
+}
+
+/* Thread counts and start times of the groups of a side. */
+static void count_threads(struct diff *diff, enum diff_side side)
+{
+	diff->threads[side] = memory_allocate_zero(grouping_count(diff->grouping) + 1,
+						   sizeof(*diff->threads[side]));
+	for (size_t i = 0; i < diff->run_count[side]; i++)
+		count_run(diff, side, &diff->runs[side][i]);
+}
+
+/* The threads of a group in a run on average: no fewer than one where a run has any. */
+static uint32_t mean_threads(const struct diff *diff, enum diff_side side, uint32_t group)
+{
+	const size_t count = diff->threads[side][group].count, runs = diff->run_count[side];
+	const size_t mean = (count + runs / 2) / runs;
+
+	return (uint32_t)(mean == 0 && count != 0 ? 1 : mean);
 }
 
 static uint64_t mean_start(const struct diff *diff, enum diff_side side, uint32_t group)
@@ -234,7 +269,7 @@ static struct diff_pair *add_pair(struct diff *diff, uint32_t group)
 		    (side == DIFF_AFTER && is_renamed(diff, group)))
 			continue;
 		pair->group[side] = group;
-		pair->threads[side] = diff->threads[side][group].count;
+		pair->threads[side] = mean_threads(diff, (enum diff_side)side, group);
 		pair->start_time[side] = mean_start(diff, (enum diff_side)side, group);
 		diff->pair_of_group[side][group] = (uint32_t)diff->pair_count;
 	}
@@ -260,7 +295,7 @@ static void join_candidate(struct diff *diff, uint32_t group)
 
 	diff->pair_of_group[DIFF_AFTER][group] = index;
 	pair->kind = DIFF_PAIR_FUDGED;
-	pair->threads[DIFF_AFTER] += diff->threads[DIFF_AFTER][group].count;
+	pair->threads[DIFF_AFTER] += mean_threads(diff, DIFF_AFTER, group);
 	/* the sum of the means until all are here */
 	pair->start_time[DIFF_AFTER] = number_add_saturating(pair->start_time[DIFF_AFTER],
 							     mean_start(diff, DIFF_AFTER, group));
@@ -357,7 +392,7 @@ static void add_thread(struct diff *diff, uint32_t before, uint32_t after)
 		pair->threads[side] = is_there;
 		if (!is_there)
 			continue;
-		diff->group_of_thread[side][threads[side]] = threads[side];
+		diff->runs[side]->group_of_thread[threads[side]] = threads[side];
 		diff->pair_of_group[side][threads[side]] = index;
 	}
 	pair->kind = after == UINT32_MAX    ? DIFF_PAIR_ONLY_BEFORE
@@ -390,8 +425,8 @@ static void join_threads(struct diff *diff)
 		const size_t count = diff->snapshots[side]->thread_count;
 
 		diff->pair_of_group[side] = memory_allocate_zero(count + 1, sizeof(uint32_t));
-		diff->group_of_thread[side] = memory_allocate((count + 1) * sizeof(uint32_t));
-		memset(diff->group_of_thread[side], 0xff, count * sizeof(uint32_t));
+		diff->runs[side]->group_of_thread = memory_allocate((count + 1) * sizeof(uint32_t));
+		memset(diff->runs[side]->group_of_thread, 0xff, count * sizeof(uint32_t));
 	}
 	for (uint32_t i = 0; i < after_count; i++) {
 		const uint32_t mate = match != NULL ? match->mate[DIFF_AFTER][i] : UINT32_MAX;
@@ -439,6 +474,44 @@ static void compute_uptimes(struct diff *diff)
 	}
 }
 
+/* Marks the rows of a run that have a thread, living or ended; what is known by names may be of any. */
+static bool *find_rows(const struct reduction *reduction, size_t pair_count)
+{
+	const struct shown *shown = &reduction->shown;
+	bool *has = memory_allocate_zero(pair_count + 1, sizeof(*has));
+
+	for (size_t i = 0; i < pair_count; i++)
+		has[i] = shown->row_threads[i] != 0;
+	for (uint32_t i = 0; shown->ended != NULL && i < shown->ended->count; i++) {
+		if (shown->ended_row_of[i] != UINT32_MAX)
+			has[shown->ended_row_of[i]] = true;
+	}
+	has[pair_count] = true;
+	return has;
+}
+
+static void reduce_runs(struct diff *diff, enum diff_side side)
+{
+	for (size_t i = 0; i < diff->run_count[side]; i++) {
+		struct diff_run *run = &diff->runs[side][i];
+
+		run->reduction = diff_reduce(diff, side, run);
+		if (diff_has_sets(diff))
+			run->has = find_rows(run->reduction, diff->pair_count);
+	}
+	diff->reductions[side] = diff_last_run(diff, side)->reduction;
+}
+
+static void release_runs(struct diff *diff, enum diff_side side)
+{
+	for (size_t i = 0; i < diff->run_count[side]; i++) {
+		reduction_release(diff->runs[side][i].reduction);
+		free(diff->runs[side][i].group_of_thread);
+		free(diff->runs[side][i].has);
+	}
+	free(diff->runs[side]);
+}
+
 struct diff *diff_create(const struct snapshot *before, const struct snapshot *after,
 			 const struct diff_options *options)
 {
@@ -454,6 +527,7 @@ struct diff *diff_create(const struct snapshot *before, const struct snapshot *a
 	diff->patterns = memory_allocate_zero(1, sizeof(*diff->patterns));
 	if (before != NULL)
 		diff->interval_ns = (uint64_t)llabs(comparability_interval(before, after));
+	list_runs(diff);
 	if (options->single)
 		join_threads(diff);
 	else
@@ -462,12 +536,12 @@ struct diff *diff_create(const struct snapshot *before, const struct snapshot *a
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		if (diff->snapshots[side] == NULL)
 			continue;
-		diff->reductions[side] = diff_reduce(diff, (enum diff_side)side);
+		reduce_runs(diff, (enum diff_side)side);
 		/* columns of fields are from now on as the scheduler of after has them, else that of before
 		 */
 		window_describe_fields(diff->snapshots[side]->task_fields.owner);
 	}
-	if (options->rates && !options->single)
+	if ((options->rates || diff_has_sets(diff)) && !options->single)
 		diff->evidence = diff_evidence_create(diff);
 	return diff;
 }
@@ -478,8 +552,7 @@ void diff_release(struct diff *diff)
 		return;
 	diff_evidence_release(diff->evidence);
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		reduction_release(diff->reductions[side]);
-		free(diff->group_of_thread[side]);
+		release_runs(diff, (enum diff_side)side);
 		free(diff->counted[side]);
 		free(diff->threads[side]);
 		free(diff->pair_of_group[side]);
@@ -496,7 +569,7 @@ void diff_release(struct diff *diff)
 
 size_t diff_pair_of_thread(const struct diff *diff, enum diff_side side, size_t thread)
 {
-	const uint32_t group = diff->group_of_thread[side][thread];
+	const uint32_t group = diff_last_run(diff, side)->group_of_thread[thread];
 
 	return group != UINT32_MAX ? diff->pair_of_group[side][group] : SIZE_MAX;
 }
@@ -504,7 +577,8 @@ size_t diff_pair_of_thread(const struct diff *diff, enum diff_side side, size_t 
 size_t diff_pair_of_ended(const struct diff *diff, enum diff_side side, uint32_t record)
 {
 	const bool *members = diff->options.ended_members[side];
-	const uint32_t group = grouping_of_triple(diff->grouping, diff->ended_names[side], record);
+	const uint32_t group = grouping_of_triple(diff->grouping, diff_last_run(diff, side)->ended_names,
+						  record);
 
 	return diff_has_group(diff, side, group) && (members == NULL || members[record])
 		       ? diff->pair_of_group[side][group]

@@ -47,6 +47,14 @@ struct diff_options {
 	 */
 	bool by_threads;
 	bool single; /* the pairs are single threads, whatever the axis */
+	/*
+	 * Sets of runs: all captures of a side, the last of which is the snapshot that diff_create() is
+	 * given; NULL and 0 where that snapshot is all. Each outlives the diff. Not with `match`, `members`
+	 * or `single`; with `rates` every run has a window.
+	 */
+	const struct snapshot *const *runs[DIFF_SIDE_COUNT];
+	size_t run_count[DIFF_SIDE_COUNT];
+	const struct diff_floors *floors; /* replace floors of units, see diff_floors.h; NULL: none */
 };
 
 /* Threads of a pair that are the same on both sides, and those that came to it and went from it: they began
@@ -65,7 +73,7 @@ struct diff_pair {
 	size_t label_length;
 	bool is_own;                          /* see struct table_row */
 	uint32_t group[DIFF_SIDE_COUNT];      /* of the grouping, or the thread; UINT32_MAX: it has none */
-	uint32_t threads[DIFF_SIDE_COUNT];    /* 0 where it has no group */
+	uint32_t threads[DIFF_SIDE_COUNT];    /* 0 where it has no group; of a set the mean, at least 1 */
 	struct diff_match_count members;      /* zero without a match */
 	uint32_t candidates;                  /* groups of after that were joined into this one */
 	uint64_t start_time[DIFF_SIDE_COUNT]; /* mean of those known, USER_HZ ticks since boot; 0 unknown */
@@ -95,41 +103,52 @@ struct diff_rename {
 	size_t only_count[DIFF_SIDE_COUNT];
 };
 
+/* A capture of a side: the only one, or one run of a set. */
+struct diff_run {
+	const struct snapshot *snapshot;
+	/* Indexes of the grouping's snapshots with the names of its threads, and of threads that ended. */
+	size_t names, ended_names;
+	uint32_t *group_of_thread;   /* UINT32_MAX for a thread that does not count */
+	struct reduction *reduction; /* the values of the pairs, as rows of its window */
+	bool *has; /* by pair, and of the row past the last one: whether the run has it; NULL without sets */
+};
+
 /* Read-only once created, but for the reductions, which reduce a column when it is asked for. */
 struct diff {
 	const struct snapshot *snapshots[DIFF_SIDE_COUNT]; /* before is NULL with only one */
 	struct diff_options options;
 	struct grouping *grouping;       /* of both together */
 	struct pattern_memory *patterns; /* that it has */
-	/* The values of the pairs on a side, as rows of its window; NULL for a side without a snapshot. */
+	/* The values of the pairs on a side, of a set those of its last run; NULL for a side without a
+	 * snapshot. The run owns it. diff_side() has the values of the whole set. */
 	struct reduction *reductions[DIFF_SIDE_COUNT];
 	/* In ascending byte order of their keys, which are distinct; behind them a zeroed one, which has what
 	 * is known by names and may be of any: waits of `(other)`. */
 	struct diff_pair *pairs;
 	size_t pair_count;
 	uint64_t interval_ns;           /* between the captures; 0 where it is not known */
-	struct diff_evidence *evidence; /* whether changes of rates are real; NULL without rates */
+	struct diff_evidence *evidence; /* whether changes are real; NULL without rates and without sets */
 	struct diff_rename *renames;    /* in byte order of their paths in after */
 	size_t rename_count;
 	/* From here on for the files of this room. */
+	struct diff_run *runs[DIFF_SIDE_COUNT];
+	size_t run_count[DIFF_SIDE_COUNT]; /* 0 for a side without a snapshot */
 	struct diff_threads {
 		bool has_ended; /* threads that ended within the window */
 		bool renamed;   /* a thread counts here that had another group's name, or the reverse */
 		uint32_t count;
 		uint32_t started; /* of them with a known start */
 		uint64_t start_sum;
-	} * threads[DIFF_SIDE_COUNT]; /* per group */
+	} * threads[DIFF_SIDE_COUNT]; /* per group, the sum over all runs */
 	/*
 	 * The group of before that a group of after is joined with, itself where it has no other name,
 	 * UINT32_MAX for an orphan; only of groups that have threads in after.
 	 */
 	uint32_t *partner;
 	uint32_t *pair_of_group[DIFF_SIDE_COUNT];
-	uint32_t *group_of_thread[DIFF_SIDE_COUNT]; /* UINT32_MAX for one that does not count */
-	bool *counted[DIFF_SIDE_COUNT];             /* by thread, whether its counters count; NULL for all */
-	/* Indexes of the grouping's snapshots with the names of ended threads, and of the parts. */
-	size_t ended_names[DIFF_SIDE_COUNT], part_names[DIFF_SIDE_COUNT];
-	struct arena arena; /* texts of the renames, keys of threads */
+	bool *counted[DIFF_SIDE_COUNT];     /* by thread, whether its counters count; NULL for all */
+	size_t part_names[DIFF_SIDE_COUNT]; /* index of the grouping's snapshot with the names of the parts */
+	struct arena arena;                 /* texts of the renames, keys of threads */
 };
 
 /* The threads of two captures that are the same, see thread_match(). */
@@ -170,6 +189,12 @@ struct window diff_window(const struct snapshot *snapshot, bool rates);
 struct diff *diff_create(const struct snapshot *before, const struct snapshot *after,
 			 const struct diff_options *options);
 void diff_release(struct diff *diff);
+
+/* Whether its sides are sets of runs: then evidence is how runs differ. */
+static inline bool diff_has_sets(const struct diff *diff)
+{
+	return diff->options.run_count[DIFF_AFTER] != 0;
+}
 
 /* The pair that a thread of a side (index in its snapshot) belongs to; SIZE_MAX for one that does not count.
  */
@@ -249,9 +274,21 @@ void diff_forget(const struct diff *diff);
  * is not known. */
 bool diff_is_lost(const struct diff *diff, const struct diff_pair *pair, enum column column);
 
-/* The value of one side of a pair; absent where it has no threads. */
+/*
+ * The value of one side of a pair; absent where it has no threads. A set of runs has the mean of its runs'
+ * numbers: a run without the pair counts as 0 where numbers are amounts or threads, else not at all. Words
+ * and ranges are those of the last run.
+ */
 void diff_side(const struct diff *diff, const struct diff_pair *pair, enum diff_side side, enum column column,
 	       struct value *ret_value);
+
+/*
+ * Fills `ret_numbers`, which has room for run_count[side], with a number for each run of a set, and returns
+ * how many. A run without the pair has 0; a run in which the number is not known, or does not apply, has
+ * none.
+ */
+size_t diff_run_numbers(const struct diff *diff, const struct diff_pair *pair, enum diff_side side,
+			enum column column, double ret_numbers[]);
 
 /* The sort key of rows: `sort` of diff_column(); words have no change to sort by. */
 double diff_column_sort(const struct diff *diff, const struct diff_pair *pair, enum column column);
@@ -289,7 +326,15 @@ static inline bool diff_has_group(const struct diff *diff, enum diff_side side, 
 /* Finds the orphans' cgroups that have a new name, sets the partners of their groups; for diff_create(). */
 void diff_find_renames(struct diff *diff);
 
-/* The threads that ended within the window of a side and count; NULL for none. */
+/* The last run of a side, of which the other sections of a report are; NULL without a snapshot. */
+static inline const struct diff_run *diff_last_run(const struct diff *diff, enum diff_side side)
+{
+	return diff->run_count[side] != 0 ? &diff->runs[side][diff->run_count[side] - 1] : NULL;
+}
+
+/* The threads that ended within the window of a run, or of the last one of a side, and count; NULL for none.
+ */
+const struct ended *diff_run_ended(const struct diff *diff, const struct diff_run *run);
 const struct ended *diff_ended(const struct diff *diff, enum diff_side side);
 
 /* Shows records of ended threads in the pairs of their names. `names` is the index of their snapshot in the
@@ -297,7 +342,7 @@ const struct ended *diff_ended(const struct diff *diff, enum diff_side side);
 void diff_show_ended(const struct diff *diff, enum diff_side side, size_t names, const struct ended *ended,
 		     const bool members[], struct shown *shown);
 
-/* The pairs as rows of a side's window; for diff_create(). */
-struct reduction *diff_reduce(struct diff *diff, enum diff_side side);
+/* The pairs as rows of the window of a run; for diff_create(). */
+struct reduction *diff_reduce(struct diff *diff, enum diff_side side, const struct diff_run *run);
 
 #endif

@@ -13,14 +13,19 @@
 
 /* --- a side as a window whose rows are the pairs --- */
 
-const struct ended *diff_ended(const struct diff *diff, enum diff_side side)
+const struct ended *diff_run_ended(const struct diff *diff, const struct diff_run *run)
 {
 	const struct ended *ended;
 
-	if (!diff->options.rates || diff->options.single)
+	if (run == NULL || !diff->options.rates || diff->options.single)
 		return NULL;
-	ended = &diff->snapshots[side]->window->ended;
+	ended = &run->snapshot->window->ended;
 	return ended_has_any(ended) ? ended : NULL;
+}
+
+const struct ended *diff_ended(const struct diff *diff, enum diff_side side)
+{
+	return diff_run_ended(diff, diff_last_run(diff, side));
 }
 
 struct window diff_window(const struct snapshot *snapshot, bool rates)
@@ -99,10 +104,10 @@ static void find_latency_rows(const struct diff *diff, enum diff_side side, cons
 }
 
 /* The snapshot whose waits are compared; NULL where waits are not known by these groups. */
-static const struct snapshot *waits_of(const struct diff *diff, enum diff_side side)
+static const struct snapshot *waits_of(const struct diff *diff, const struct diff_run *run)
 {
-	const struct snapshot *snapshot = diff->options.rates ? diff->snapshots[side]->window->latency
-							      : diff->snapshots[side];
+	const struct snapshot *snapshot = diff->options.rates ? run->snapshot->window->latency
+							      : run->snapshot;
 
 	return snapshot != NULL && snapshot->latency.present && !diff->options.single &&
 			       !axis_is_by_thread(diff->options.grouping.axis)
@@ -113,13 +118,13 @@ static const struct snapshot *waits_of(const struct diff *diff, enum diff_side s
 /* The threads whose counters count by threads, and those of groups that went, which are compared with
  * nothing.
  */
-static const bool *count_threads(struct diff *diff, enum diff_side side)
+static const bool *count_threads(struct diff *diff, enum diff_side side, const struct diff_run *run)
 {
-	const size_t count = diff->snapshots[side]->thread_count;
+	const size_t count = run->snapshot->thread_count;
 	bool *counted = memory_allocate(count + 1);
 
 	for (size_t i = 0; i < count; i++) {
-		const uint32_t group = diff->group_of_thread[side][i];
+		const uint32_t group = run->group_of_thread[i];
 
 		counted[i] = diff->options.match->counted[side][i] ||
 			     (group != UINT32_MAX &&
@@ -128,9 +133,9 @@ static const bool *count_threads(struct diff *diff, enum diff_side side)
 	return diff->counted[side] = counted;
 }
 
-struct reduction *diff_reduce(struct diff *diff, enum diff_side side)
+struct reduction *diff_reduce(struct diff *diff, enum diff_side side, const struct diff_run *run)
 {
-	const struct snapshot *snapshot = diff->snapshots[side];
+	const struct snapshot *snapshot = run->snapshot;
 	struct window window = diff_window(snapshot, diff->options.rates);
 	struct shown shown = {
 		.now = snapshot,
@@ -142,7 +147,7 @@ struct reduction *diff_reduce(struct diff *diff, enum diff_side side)
 	if (diff->options.dialect->is_flagged)
 		window.basis = WINDOW_FLAGGED;
 	if (diff->options.by_threads && !diff->options.single) {
-		window.counted = count_threads(diff, side);
+		window.counted = count_threads(diff, side, run);
 		window.replaced = side == DIFF_AFTER ? diff->options.match->replaced : NULL;
 	}
 	shown_reserve(&shown, snapshot->thread_count, diff->pair_count + 1);
@@ -152,7 +157,7 @@ struct reduction *diff_reduce(struct diff *diff, enum diff_side side)
 		shown.part_count = grouping_count(diff->grouping);
 	}
 	for (uint32_t i = 0; i < snapshot->thread_count; i++) {
-		const uint32_t group = diff->group_of_thread[side][i];
+		const uint32_t group = run->group_of_thread[i];
 
 		if (group == UINT32_MAX)
 			continue;
@@ -160,12 +165,12 @@ struct reduction *diff_reduce(struct diff *diff, enum diff_side side)
 			shown.part_of[shown.count] = group;
 		shown_add(&shown, i, diff->pair_of_group[side][group]);
 	}
-	window.ended = diff_ended(diff, side);
+	window.ended = diff_run_ended(diff, run);
 	if (window.ended != NULL)
-		diff_show_ended(diff, side, diff->ended_names[side], window.ended,
-				diff->options.ended_members[side], &shown);
-	if (waits_of(diff, side) != NULL)
-		find_latency_rows(diff, side, waits_of(diff, side), &shown);
+		diff_show_ended(diff, side, run->ended_names, window.ended, diff->options.ended_members[side],
+				&shown);
+	if (waits_of(diff, run) != NULL)
+		find_latency_rows(diff, side, waits_of(diff, run), &shown);
 	return reduction_create(&window, &shown);
 }
 
@@ -181,8 +186,8 @@ bool diff_forgets(const struct diff *diff)
 void diff_forget(const struct diff *diff)
 {
 	for (size_t side = 0; diff_forgets(diff) && side < DIFF_SIDE_COUNT; side++) {
-		if (diff->reductions[side] != NULL)
-			reduction_forget_all(diff->reductions[side]);
+		for (size_t i = 0; i < diff->run_count[side]; i++)
+			reduction_forget_all(diff->runs[side][i].reduction);
 	}
 }
 
@@ -228,13 +233,131 @@ void diff_value_conclude(struct diff_value *value, bool is_ratio)
 	conclude_numbers(value, is_ratio);
 }
 
+/* --- the value of a set of runs --- */
+
+/* The value of a run; false where it has nothing of the pair. */
+static bool value_of_run(const struct diff_run *run, size_t row, enum column column, struct value *ret_value)
+{
+	*ret_value = (struct value){.state = VALUE_ABSENT, .sort = NAN};
+	if (!run->has[row])
+		return false;
+	reduction_value(run->reduction, column, row, ret_value);
+	return true;
+}
+
+/* Whether values of this form have a mean; words, and ranges on a scale, have none. */
+static bool has_mean(const struct value *value)
+{
+	return value->form == VALUE_FORM_WHOLE || value->form == VALUE_FORM_REAL;
+}
+
+/* Whether nothing is 0 of a column: amounts and numbers of threads. */
+static bool is_amount(enum column column)
+{
+	return column == column_of_stored(METRIC_THREAD_COUNT) || column_is_counter(column) ||
+	       column_has(column_entry(column), COLUMN_RATES);
+}
+
+/* The sum over the runs of a side, and what is known of it. */
+struct run_sum {
+	double sum;
+	size_t read, lacking; /* runs with a number, and without the pair */
+	bool is_whole;        /* all numbers are */
+	bool is_word;         /* a run has a value without a mean */
+	struct value value;   /* in the state of the mean, still without its number */
+};
+
+static void add_run(struct run_sum *sum, const struct value *value)
+{
+	double number;
+
+	if (value->state == VALUE_UNAVAILABLE && sum->value.state == VALUE_ABSENT) {
+		sum->value.state = VALUE_UNAVAILABLE;
+		sum->value.reason = value->reason;
+	}
+	if (value->state != VALUE_READ)
+		return;
+	if (!has_mean(value)) {
+		sum->is_word = true;
+		return;
+	}
+	value_number(value, &number);
+	sum->sum += number;
+	sum->read++;
+	sum->is_whole &= value->form == VALUE_FORM_WHOLE;
+	if (value->partial && !sum->value.partial) {
+		sum->value.partial = true;
+		sum->value.reason = value->reason;
+	}
+}
+
+/* Gives a sum the number of its mean: a whole one where it reads as one. */
+static void conclude_mean(const struct run_sum *sum, enum column column, struct value *ret_value)
+{
+	const double count = (double)(sum->read + (is_amount(column) ? sum->lacking : 0));
+	const double mean = sum->sum / count;
+
+	*ret_value = sum->value;
+	ret_value->state = VALUE_READ;
+	if (!sum->value.partial)
+		ret_value->reason = REASON_READ;
+	ret_value->form = sum->is_whole && mean == trunc(mean) ? VALUE_FORM_WHOLE : VALUE_FORM_REAL;
+	if (ret_value->form == VALUE_FORM_WHOLE)
+		ret_value->whole = (uint64_t)mean;
+	else
+		ret_value->real = mean;
+	ret_value->sort = mean;
+}
+
+static void mean_of_runs(const struct diff *diff, size_t row, enum diff_side side, enum column column,
+			 struct value *ret_value)
+{
+	struct run_sum sum = {.is_whole = true, .value = {.state = VALUE_ABSENT, .sort = NAN}};
+
+	for (size_t i = 0; i < diff->run_count[side]; i++) {
+		struct value value;
+
+		if (!value_of_run(&diff->runs[side][i], row, column, &value))
+			sum.lacking++;
+		add_run(&sum, &value);
+	}
+	/* words are ids of their snapshot: those of the last run belong to diff->reductions */
+	if (sum.is_word)
+		value_of_run(diff_last_run(diff, side), row, column, ret_value);
+	else if (sum.read != 0)
+		conclude_mean(&sum, column, ret_value);
+	else
+		*ret_value = sum.value;
+}
+
 void diff_side(const struct diff *diff, const struct diff_pair *pair, enum diff_side side, enum column column,
 	       struct value *ret_value)
 {
+	const size_t row = (size_t)(pair - diff->pairs);
+
 	if (pair->group[side] == UINT32_MAX || diff->reductions[side] == NULL)
 		*ret_value = (struct value){.state = VALUE_ABSENT, .sort = NAN};
+	else if (diff_has_sets(diff))
+		mean_of_runs(diff, row, side, column, ret_value);
 	else
-		reduction_value(diff->reductions[side], column, (size_t)(pair - diff->pairs), ret_value);
+		reduction_value(diff->reductions[side], column, row, ret_value);
+}
+
+size_t diff_run_numbers(const struct diff *diff, const struct diff_pair *pair, enum diff_side side,
+			enum column column, double ret_numbers[])
+{
+	const size_t row = (size_t)(pair - diff->pairs);
+	size_t count = 0;
+
+	for (size_t i = 0; i < diff->run_count[side]; i++) {
+		struct value value;
+
+		if (!value_of_run(&diff->runs[side][i], row, column, &value))
+			ret_numbers[count++] = 0;
+		else if (value.state == VALUE_READ && has_mean(&value))
+			value_number(&value, &ret_numbers[count++]);
+	}
+	return count;
 }
 
 /* Whether the commonest values do not read alike. */
