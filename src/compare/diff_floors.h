@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_DIFF_FLOORS_H
+#define CTOP_DIFF_FLOORS_H
+
+#include "diff.h"
+
+/*
+ * Floors of single groups and columns, as a set of runs without any change gave them (noise_table.h): changes
+ * below them do not count. They replace those of units.
+ */
+struct diff_floors;
+
+/*
+ * Reads the JSON that `ctop diff RUN RUN RUN --noise --format json` prints; `name` is that of the file, for
+ * sentences. Returns 0 and floors that the caller releases with diff_floors_release(), or -EINVAL with a
+ * sentence that says what kind of file is needed.
+ */
+int diff_floors_parse(const char *text, size_t length, const char *name, struct diff_floors **ret_floors,
+		      struct error *error);
+void diff_floors_release(struct diff_floors *floors); /* NULL is allowed */
+
+/* The axis of the groups that the floors are of: comparisons by another one find none. */
+enum axis diff_floors_axis(const struct diff_floors *floors);
+
+/* Finds the floor of a column in a pair, in the column's unit as reports have it. Returns false for none, and
+ * for NULL. */
+bool diff_floors_find(const struct diff_floors *floors, const struct diff *diff, const struct diff_pair *pair,
+		      enum column column, double *ret_floor);
+
+/* Appends the name by which floors know a pair: its key with " | " between the parts. */
+void diff_floors_append_group(const struct diff_pair *pair, struct buffer *buffer);
+
+/* The section and the columns of a table of floors, and of its rows in JSON. */
+#define DIFF_FLOORS_SECTION "noise"
+#define DIFF_FLOORS_GROUP   "group"
+#define DIFF_FLOORS_METRIC  "metric"
+#define DIFF_FLOORS_FLOOR   "floor"
+
+#endif
