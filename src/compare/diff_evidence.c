@@ -9,7 +9,9 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/order.h"
+#include "diff_floors.h"
 #include "diff_harm.h"
+#include "diff_runs.h"
 #include "statistics.h"
 #include "table/column_list.h"
 #include "table/tab.h"
@@ -22,8 +24,6 @@ enum {
 	BURST_HARM = 10,
 };
 
-/* The part of before that a change has to be at least. */
-static const double size_min = 0.1;
 /* A change has to be so many times the larger spread: about twice the standard deviation of a part. */
 static const double spreads_min = 3;
 
@@ -74,6 +74,15 @@ double diff_evidence_floor(enum column column)
 		return is_counter ? 10 : 0.01; /* a share, or CPUs of a limit */
 	}
 	return 0;
+}
+
+double diff_evidence_floor_of(const struct diff *diff, const struct diff_pair *pair, enum column column)
+{
+	double floor;
+
+	return diff_floors_find(diff->options.floors, diff, pair, column, &floor)
+		       ? floor
+		       : diff_evidence_floor(column);
 }
 
 static const struct window_parts *parts_of(const struct diff *diff, enum diff_side side)
@@ -268,6 +277,9 @@ struct diff_evidence *diff_evidence_create(const struct diff *diff)
 	bool chosen[METRIC_COUNT];
 
 	evidence->diff = diff;
+	/* how a run goes from part to part says nothing of the next run */
+	if (diff_has_sets(diff))
+		return evidence;
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		evidence->part_count[side] = parts_of(diff, (enum diff_side)side)->count;
 		/* a part is of all threads: nobody knows what some of them did in it */
@@ -312,9 +324,10 @@ void diff_evidence_release(struct diff_evidence *evidence)
 }
 
 /* Whether a change is large enough by itself: also that of a group that is on one side only. */
-static bool is_large(const struct diff_pair *pair, enum column column, const struct diff_value *value)
+static bool is_large(const struct diff *diff, const struct diff_pair *pair, enum column column,
+		     const struct diff_value *value)
 {
-	const double floor = diff_evidence_floor(column);
+	const double floor = diff_evidence_floor_of(diff, pair, column);
 	const enum diff_side side = pair->kind == DIFF_PAIR_ONLY_BEFORE ? DIFF_BEFORE : DIFF_AFTER;
 
 	/* which CPU a thread was on last, and whether it slept, says nothing */
@@ -328,9 +341,9 @@ static bool is_large(const struct diff_pair *pair, enum column column, const str
 		return value->side[side].has_number && fabs(value->side[side].number) >= floor &&
 		       value->side[side].number != 0;
 	if (column_is_ratio(column))
-		return value->has_delta && fabs(value->delta) >= size_min;
+		return value->has_delta && fabs(value->delta) >= fmax(floor, DIFF_EVIDENCE_SIZE_MIN);
 	return value->has_delta && value->delta != 0 && fabs(value->delta) >= floor &&
-	       (!value->has_fraction || fabs(value->fraction) >= size_min);
+	       (!value->has_fraction || fabs(value->fraction) >= DIFF_EVIDENCE_SIZE_MIN);
 }
 
 /* Returns whether the change of any input metric of a column is real; true for a column without inputs. */
@@ -351,7 +364,8 @@ bool diff_evidence_is_unexplained(const struct diff *diff, const struct diff_pai
 	const struct column_entry *entry = column_entry(column);
 	double explained = 0;
 
-	if (entry->operation != COLUMN_OPERATION_LOST || !value->has_delta || !is_large(pair, column, value))
+	if (entry->operation != COLUMN_OPERATION_LOST || !value->has_delta ||
+	    !is_large(diff, pair, column, value))
 		return false;
 	for (size_t i = 0; i < entry->input_count; i++) {
 		const enum column input = column_of_stored((enum metric)entry->inputs[i]);
@@ -359,7 +373,7 @@ bool diff_evidence_is_unexplained(const struct diff *diff, const struct diff_pai
 
 		explained += counted.has_delta ? fabs(counted.delta) : 0;
 	}
-	return fabs(value->delta) - explained >= diff_evidence_floor(column);
+	return fabs(value->delta) - explained >= diff_evidence_floor_of(diff, pair, column);
 }
 
 /* Judges a change by its chance, and by what the number does from part to part. */
@@ -503,7 +517,11 @@ static struct diff_evidence_cell judge_alone(const struct diff *diff, const stru
 	const size_t index = (size_t)(pair - diff->pairs);
 	const struct series *series;
 
-	cell.is_real = is_large(pair, column, value);
+	cell.is_real = is_large(diff, pair, column, value);
+	if (diff_has_sets(diff)) {
+		diff_runs_judge(diff, pair, column, value, &cell);
+		return cell;
+	}
 	if (column_is_derived(column) && cell.is_real)
 		cell.is_real = has_real_input(diff, pair, column);
 	if (has_other_threads(diff, pair))
@@ -581,8 +599,9 @@ enum cell_verdict diff_verdict(const struct diff *diff, const struct diff_pair *
 		return CELL_VERDICT_NO;
 	if (diff->evidence == NULL)
 		return CELL_VERDICT_NONE;
-	/* how many threads are stuck is no sum of counters */
-	if (stored != column || input_count == 0 || column_has(column_entry(column), COLUMN_COUNTS_THREADS))
+	/* how many threads are stuck is no sum of counters, and each run has a number of any column */
+	if (stored != column || input_count == 0 || diff_has_sets(diff) ||
+	    column_has(column_entry(column), COLUMN_COUNTS_THREADS))
 		return verdict_of(diff, pair, stored);
 	for (size_t i = 0; i < input_count; i++) {
 		const enum column input = column_of_stored((enum metric)column_entry(column)->inputs[i]);

@@ -13,6 +13,9 @@
 /* At most so likely by chance is a change that counts. */
 #define DIFF_EVIDENCE_CHANCE_MAX 0.05
 
+/* The part of before that a change has to be at least, and the smallest change of a ratio. */
+#define DIFF_EVIDENCE_SIZE_MIN 0.1
+
 struct diff_evidence_cell {
 	bool is_tested;  /* `chance` says something; else size and floor decide alone */
 	bool is_real;    /* large enough, and where it is tested not by chance */
@@ -20,7 +23,9 @@ struct diff_evidence_cell {
 	bool stands_out; /* where it is tested: the change is several times the larger spread */
 	double spread[DIFF_SIDE_COUNT]; /* half the range of the middle half of the parts; NAN: not known */
 	double chance;                  /* that such a change is there by chance, by itself; 1 */
-	double adjusted;                /* the same for one of all that the comparison tests */
+	/* The same for one of all that the comparison tests; of sets of runs that of the change by itself,
+	 * NAN where their ranges decide. */
+	double adjusted;
 };
 
 /* Tests all counters of a comparison of rates; for diff_create(), which keeps it. */
@@ -77,5 +82,9 @@ bool diff_evidence_counts(enum column column);
 
 /* The smallest change of a column that counts, in its unit, of a second where diff_evidence_counts(). */
 double diff_evidence_floor(enum column column);
+
+/* The same in a pair: the floor that the comparison was given for it (diff_floors.h), else that of the unit.
+ */
+double diff_evidence_floor_of(const struct diff *diff, const struct diff_pair *pair, enum column column);
 
 #endif

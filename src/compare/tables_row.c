@@ -128,8 +128,9 @@ static struct cell tags_cell(struct tables_build *build, const struct tables_row
 
 static struct cell uptime_cell(struct tables_build *build, const struct tables_row *content)
 {
+	/* runs of a set may be of several boots */
 	if (content->pair == NULL || !diff_pair_is_joined(content->pair) ||
-	    content->pair->threads[DIFF_AFTER] == 0)
+	    content->pair->threads[DIFF_AFTER] == 0 || diff_has_sets(build->diff))
 		return (struct cell){.state = build->is_comparison ? CELL_EMPTY : CELL_ABSENT};
 	return cell_in_style(content->pair->uptime, UNIT_PERCENT, CELL_STYLE_PERCENT_WHOLE);
 }
@@ -209,7 +210,7 @@ static struct cell per_thread_cell(struct tables_build *build, const struct tabl
 	return tables_cell_sides(build, sides, CELL_STYLE_DIGITS);
 }
 
-/* The evidence of the parts of both windows for a row. */
+/* The evidence of the parts of both windows, or of the runs of both sets, for a row. */
 static struct cell evidence_cell(struct tables_build *build, const struct tables_row *content)
 {
 	struct cell cell = {.state = CELL_ABSENT}, sides[DIFF_SIDE_COUNT];
@@ -224,8 +225,10 @@ static struct cell evidence_cell(struct tables_build *build, const struct tables
 	if (build->column == TABLES_COLUMN_VERDICT)
 		return cell_of_text(cell_verdict_names[diff_evidence_verdict(&evidence)]);
 	if (build->column == TABLES_COLUMN_CHANCE) {
-		return evidence.is_tested ? cell_in_style(evidence.adjusted, UNIT_NONE, CELL_STYLE_CHANCE)
-					  : cell;
+		/* none where the ranges of few runs decide */
+		return evidence.is_tested && !isnan(evidence.adjusted)
+			       ? cell_in_style(evidence.adjusted, UNIT_NONE, CELL_STYLE_CHANCE)
+			       : cell;
 	}
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		const double spread = evidence.spread[side];
