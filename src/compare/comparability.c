@@ -24,6 +24,7 @@ struct examination {
 	const struct capture_facts *facts;
 	struct buffer text; /* scratch of a sentence */
 	bool same_boot;
+	bool of_sets;                /* both are the last runs of sets, which come in any order */
 	bool other_host;             /* they are known to be of two hosts */
 	bool has_windows;            /* both, whose rates are compared */
 	bool known[DIFF_SIDE_COUNT]; /* it has `ctop` objects */
@@ -132,6 +133,8 @@ static void examine_time(struct examination *examination)
 	int64_t interval = comparability_interval(before, after);
 	struct buffer *text = &examination->text;
 
+	if (examination->of_sets)
+		return;
 	if (examination->other_host) {
 		if (interval == 0)
 			return;
@@ -576,14 +579,17 @@ static void examine_generations(struct examination *examination)
 	}
 }
 
-struct comparability *comparability_create(const struct snapshot *before, const struct snapshot *after)
+/* Adds the rows of two captures, or of the last runs of two sets. */
+static void examine(const struct snapshot *before, const struct snapshot *after, bool of_sets,
+		    struct comparability *result)
 {
 	struct capture_facts *facts = capture_facts_create(before, after);
 	struct examination examination = {
-		.result = memory_allocate_zero(1, sizeof(*examination.result)),
+		.result = result,
 		.side = {before, after},
 		.facts = facts,
 		.same_boot = comparability_same_boot(before, after),
+		.of_sets = of_sets,
 		.other_host = comparability_other_host(before, after),
 		.has_windows = before->window != NULL && after->window != NULL,
 		.known = {before->provenance.present, after->provenance.present},
@@ -605,7 +611,128 @@ struct comparability *comparability_create(const struct snapshot *before, const 
 	examine_host_facts(&examination);
 	buffer_release(&examination.text);
 	capture_facts_release(facts);
-	return examination.result;
+}
+
+struct comparability *comparability_create(const struct snapshot *before, const struct snapshot *after)
+{
+	struct comparability *result = memory_allocate_zero(1, sizeof(*result));
+
+	examine(before, after, false, result);
+	return result;
+}
+
+/* --- sets of runs --- */
+
+/* Whether a fact is one of the host or of how it was captured, which runs of one set should share. */
+static bool is_setting(const struct capture_fact *fact)
+{
+	static const char *const of_capture[] = {"sched_ext scheduler", "scope",   "user",
+						 "capabilities",        "program", "not readable"};
+
+	if ((fact->flags & CAPTURE_FACT_HOST) != 0)
+		return true;
+	for (size_t i = 0; i < ARRAY_COUNT(of_capture); i++) {
+		if (strcmp(fact->name, of_capture[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Begins a difference of a run from the first of its set. */
+static void begin_difference(const struct comparability_set *set, size_t run, struct buffer *text)
+{
+	if (text->length == 0)
+		buffer_append_format(text, "%s is not like %s, the first run of its set: ", set->names[run],
+				     set->names[0]);
+	else
+		buffer_append_text(text, ", ");
+}
+
+/* The length of the window of a capture, ns; 0 for a single reading. */
+static uint64_t window_length(const struct snapshot *snapshot)
+{
+	return snapshot->window != NULL
+		       ? snapshot->provenance.boottime_ns - snapshot->window->from->provenance.boottime_ns
+		       : 0;
+}
+
+/* Appends how long the windows of two runs are, where one is several times the other, or there is but one. */
+static void append_lengths(const struct comparability_set *set, size_t run, struct buffer *text)
+{
+	const uint64_t factor = 3;
+	const uint64_t first = window_length(set->runs[0]), own = window_length(set->runs[run]);
+
+	if (first / factor <= own && own / factor <= first && (first == 0) == (own == 0))
+		return;
+	begin_difference(set, run, text);
+	if (own == 0) {
+		buffer_append_text(text, "it has no window");
+		return;
+	}
+	buffer_append_text(text, "a window of ");
+	humanize_duration(text, (double)own);
+	buffer_append_text(text, ", not ");
+	if (first == 0)
+		buffer_append_text(text, "a single reading");
+	else
+		humanize_duration(text, (double)first);
+}
+
+/* Names the facts in which a run is not like the first of its set, with both values. */
+static void examine_run(const struct comparability_set *set, size_t run, struct comparability *result)
+{
+	struct capture_facts *facts = capture_facts_create(set->runs[0], set->runs[run]);
+	struct buffer text = {0};
+
+	for (size_t i = 0; i < facts->count; i++) {
+		const struct capture_fact *fact = &facts->items[i];
+
+		if (!is_setting(fact) || !fact->differs || fact->value[0] == NULL || fact->value[1] == NULL)
+			continue;
+		begin_difference(set, run, &text);
+		buffer_append_format(&text, "%s %s, not %s", fact->name, fact->value[1], fact->value[0]);
+	}
+	append_lengths(set, run, &text);
+	if (text.length != 0)
+		comparability_add(result, COMPARABILITY_WARNING, "other-run", text.data);
+	buffer_release(&text);
+	capture_facts_release(facts);
+}
+
+/* Finds captures that count twice, in one set or in both. */
+static void examine_copies(const struct comparability_set *set, const struct comparability_set *other,
+			   struct comparability *result)
+{
+	for (size_t i = 0; i < set->count; i++) {
+		for (size_t k = set == other ? i + 1 : 0; k < other->count; k++) {
+			struct buffer text = {0};
+
+			if (set->runs[i] != other->runs[k] && !are_one_capture(set->runs[i], other->runs[k]))
+				continue;
+			buffer_append_format(&text,
+					     "%s and %s are the same capture: its numbers count twice, and "
+					     "runs seem to differ less than they do",
+					     set->names[i], other->names[k]);
+			comparability_add(result, COMPARABILITY_WARNING, "same-run", text.data);
+			buffer_release(&text);
+		}
+	}
+}
+
+struct comparability *comparability_create_of_sets(const struct comparability_set sets[DIFF_SIDE_COUNT])
+{
+	const struct comparability_set *before = &sets[DIFF_BEFORE], *after = &sets[DIFF_AFTER];
+	struct comparability *result = memory_allocate_zero(1, sizeof(*result));
+
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		examine_copies(&sets[side], &sets[side], result);
+		for (size_t run = 1; run < sets[side].count; run++)
+			examine_run(&sets[side], run, result);
+	}
+	examine_copies(before, after, result);
+	if (before->count != 0)
+		examine(before->runs[before->count - 1], after->runs[after->count - 1], true, result);
+	return result;
 }
 
 void comparability_release(struct comparability *comparability)

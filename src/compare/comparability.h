@@ -49,6 +49,20 @@ struct comparability {
  */
 struct comparability *comparability_create(const struct snapshot *before, const struct snapshot *after);
 
+/* All runs of a side, each with the name of its file as the user wrote it; none where there is no side. */
+struct comparability_set {
+	const struct snapshot *const *runs;
+	const char *const *names;
+	size_t count;
+};
+
+/*
+ * The same of two sets of runs: their last runs are compared, without their order in time, and each set in
+ * itself: rows name captures that are in the sets twice, and runs of another host, kernel or setting than the
+ * first of their set. The set before may be empty: then nothing is compared but the runs of the other.
+ */
+struct comparability *comparability_create_of_sets(const struct comparability_set sets[DIFF_SIDE_COUNT]);
+
 /* Adds a row of the caller's; `id` is static, `text` is copied. Warnings come before notes. */
 void comparability_add(struct comparability *comparability, enum comparability_severity severity,
 		       const char *id, const char *text);

@@ -298,6 +298,49 @@ static void test_empty(void **state)
 	expect_row("warning empty: before has no threads: every group looks new");
 }
 
+/* The rows of two sets of runs; the first runs of both sides are `side`, with another capture of each. */
+static void expect_of_sets(struct snapshot *others[2], const char *wanted, bool is_there)
+{
+	static const char *const names[2][2] = {{"a1", "a2"}, {"b1", "b2"}};
+	const struct snapshot *runs[2][2] = {{side[0], others[0]}, {side[1], others[1]}};
+	const struct comparability_set sets[DIFF_SIDE_COUNT] = {{runs[0], names[0], 2},
+								{runs[1], names[1], 2}};
+	struct comparability *comparability = comparability_create_of_sets(sets);
+	bool found = false;
+
+	for (size_t i = 0; i < comparability->count; i++)
+		found |= strstr(comparability->rows[i].text, wanted) != NULL;
+	if (found != is_there)
+		fail_msg("'%s' is %s", wanted, found ? "there" : "not there");
+	comparability_release(comparability);
+}
+
+/* Runs of one set that are not alike are named, and captures that count twice; the order of sets is free. */
+static void test_sets(void **state)
+{
+	struct snapshot *others[2] = {
+		pair_snapshot(PAIR_BEFORE_S + 100, threads, COUNT(threads)),
+		pair_snapshot(PAIR_BEFORE_S + 50, threads, COUNT(threads)),
+	};
+
+	(void)state;
+	expect_of_sets(others, "is not like", false);
+	expect_of_sets(others, "same capture", false);
+	expect_of_sets(others, "older capture", false);
+	others[1]->host.kernel_release = "6.13.0";
+	expect_of_sets(others,
+		       "b2 is not like b1, the first run of its set: kernel Linux 6.13.0, not Linux 6.12.1",
+		       true);
+	expect_of_sets(others, "a2 is not like", false);
+	others[1]->host.online_cpus = side[1]->host.online_cpus = (struct optional_u64){4, true};
+	others[1]->host.online_cpus.value = 2;
+	expect_of_sets(others, ", CPUs online 2, not 4", true);
+	others[0]->captured_at_unix_ns = side[0]->captured_at_unix_ns;
+	expect_of_sets(others, "a1 and a2 are the same capture", true);
+	snapshot_release(others[0]);
+	snapshot_release(others[1]);
+}
+
 #define SIDES_TEST(test) cmocka_unit_test_setup_teardown(test, make_sides, release_sides)
 
 int main(void)
@@ -309,7 +352,7 @@ int main(void)
 		SIDES_TEST(test_sources),       SIDES_TEST(test_rights),
 		SIDES_TEST(test_namespaces),    SIDES_TEST(test_scope),
 		SIDES_TEST(test_other_writers), SIDES_TEST(test_generations),
-		SIDES_TEST(test_empty),
+		SIDES_TEST(test_empty),         SIDES_TEST(test_sets),
 	};
 
 	return cmocka_run_group_tests_name("comparability", tests, NULL, NULL);
