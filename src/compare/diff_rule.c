@@ -12,6 +12,7 @@
 #include "base/order.h"
 #include "diff_blame.h"
 #include "diff_evidence.h"
+#include "runs_needed.h"
 #include "table/column_name.h"
 #include "table/screen_format.h"
 
@@ -359,7 +360,7 @@ static bool is_real(const struct judgement *judgement, size_t pair, const struct
 	if (judgement->rule->is_delayed)
 		return fabs(value->delta) >= DIFF_BLAME_FLOOR;
 	evidence = diff_evidence_of(judgement->diff, of, column, value);
-	return fabs(value->delta) >= (has_floor ? diff_evidence_floor(column) : 0) &&
+	return fabs(value->delta) >= (has_floor ? diff_evidence_floor_of(judgement->diff, of, column) : 0) &&
 	       (evidence.is_tested
 			? is_beyond_chance(judgement, &evidence)
 			: has_input_beyond_chance(judgement, of) ||
@@ -552,6 +553,72 @@ void diff_rules_judge(const struct rule rules[], size_t count, const struct diff
 		judge(&rules[i], find_groups(&rules[i], diff, made), any, outcomes);
 	for (size_t i = 0; i < RULE_AXES; i++)
 		diff_release(made[i]);
+}
+
+/* --- how many runs a rule needs --- */
+
+/* The change at which a rule breaks for a pair, in the unit of the column; 0 where that is not known. */
+static double change_at_limit(const struct rule *rule, const struct diff *diff, const struct diff_pair *pair,
+			      enum column column)
+{
+	const struct diff_value value = diff_column(diff, pair, column);
+
+	if (!value.has_delta)
+		return 0;
+	return fabs(is_growth(rule) ? value.side[DIFF_BEFORE].number * limit_of(rule, column) / 100
+				    : limit_of(rule, column));
+}
+
+/* Adds a row about the matching group that needs most runs. */
+static void tell_needed(const struct rule *rule, const struct diff *diff, struct comparability *comparability)
+{
+	const enum column column = column_stored_form(rule->column);
+	const struct diff_pair *worst = NULL;
+	struct buffer text = {0};
+	size_t most = 0;
+
+	for (size_t i = 0; i < diff->pair_count; i++) {
+		const struct diff_pair *pair = &diff->pairs[i];
+		const double change = matches(rule, diff, pair) ? change_at_limit(rule, diff, pair, column)
+								: 0;
+		const size_t needed = change > 0 ? runs_needed(diff, pair, column, change) : 0;
+
+		if (needed <= most)
+			continue;
+		most = needed;
+		worst = pair;
+	}
+	if (worst == NULL)
+		return;
+	buffer_append_format(&text, "%s, of ", rule->text);
+	diff_append_label(diff, worst, &text);
+	buffer_append_text(&text, ": ");
+	runs_needed_append(diff, most, &text);
+	comparability_add(comparability, COMPARABILITY_NOTE, runs_needed_id, text.data);
+	buffer_release(&text);
+}
+
+void diff_rules_tell_needed(const struct rule rules[], size_t count, const struct diff *diff,
+			    struct comparability *comparability)
+{
+	struct diff *made[RULE_AXES] = {NULL};
+
+	for (size_t i = 0; i < count; i++) {
+		/* a value is judged without a test */
+		if (!rules[i].of_after && !rules[i].is_delayed)
+			tell_needed(&rules[i], find_groups(&rules[i], diff, made), comparability);
+	}
+	for (size_t i = 0; i < RULE_AXES; i++)
+		diff_release(made[i]);
+}
+
+int diff_rule_check_sets(const struct rule *rule, struct error *error)
+{
+	if (!rule->is_delayed)
+		return 0;
+	return error_set(error, -EINVAL,
+			 "rule '%s': who delays whom is compared between two files, not between sets of runs",
+			 rule->text);
 }
 
 int diff_rule_check_lives(const struct rule *rule, bool of_one_boot, struct error *error)

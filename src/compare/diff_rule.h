@@ -46,6 +46,16 @@ void diff_rules_judge(const struct rule rules[], size_t count, const struct diff
 		      struct diff_rule_outcomes *outcomes);
 
 /*
+ * Adds a row for each rule about a change: how many runs a side its limit needs in the matching group whose
+ * runs differ most. For a comparison of sets of runs.
+ */
+void diff_rules_tell_needed(const struct rule rules[], size_t count, const struct diff *diff,
+			    struct comparability *comparability);
+
+/* Refuses a rule that sets of runs cannot be judged by: 0, or -EINVAL with a sentence. */
+int diff_rule_check_sets(const struct rule *rule, struct error *error);
+
+/*
  * Refuses a rule that says nothing about single readings, whose numbers are those of lives: one about a share
  * of time, and where `of_one_boot` one about a growth in percent. Returns 0, or -EINVAL with a sentence.
  */
