@@ -34,6 +34,7 @@ struct command {
 	size_t options_size;                 /* of the struct that the tables set */
 	void (*set_defaults)(void *options); /* called on the zeroed struct; NULL: zero is the default */
 	int minimum_operands, maximum_operands;
+	bool has_sets; /* a `--` between operands parts them into sets: see options_parse() */
 	/* Appends words that operands may be, each with a newline, for completions; NULL where they are
 	 * files. */
 	void (*list_operands)(struct buffer *buffer);

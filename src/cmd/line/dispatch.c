@@ -64,8 +64,8 @@ static void read_words(const struct command *command, char *const *typed, int co
 	if (command->set_defaults != NULL)
 		command->set_defaults(reading->options);
 	reading->operands = options_parse(command->tables, command->table_count, reading->options,
-					  reading->words, count, &reading->request, &reading->given,
-					  &reading->error);
+					  reading->words, count, command->has_sets, &reading->request,
+					  &reading->given, &reading->error);
 }
 
 static void release(struct command_words *reading)

@@ -125,17 +125,21 @@ enum option_request {
 	OPTION_REQUEST_VERSION, /* -V, --version */
 };
 
+/* The operand that parts operands into sets, of commands that have such. */
+extern const char options_separator[]; /* "--" */
+
 /*
  * Parses `words` (the first is the first after the command's name) into `values`, the command's options, by
- * the `use_count` tables. Options and operands may be mixed; `--` ends the options, `-` is an operand. Moves
- * the operands to the front of `words`. Sets `*ret_request` at the first request and stops there. A flag that
- * may stand in a file may have a value, yes or no. `*ret_given` gets the options that are there.
+ * the `use_count` tables. Options and operands may be mixed; `--` ends the options, `-` is an operand. With
+ * `has_sets` the first `--` after an operand is an operand itself, options_separator, and options may follow.
+ * Moves the operands to the front of `words`. Sets `*ret_request` at the first request and stops there. A
+ * flag that may stand in a file may have a value, yes or no. `*ret_given` gets the options that are there.
  * Returns the number of operands, or -EINVAL with a sentence: that names the nearest valid word, or two
  * options that contradict each other.
  */
 int options_parse(const struct option_table_use *uses, size_t use_count, void *values, char **words,
-		  int word_count, enum option_request *ret_request, struct option_set *ret_given,
-		  struct error *error);
+		  int word_count, bool has_sets, enum option_request *ret_request,
+		  struct option_set *ret_given, struct error *error);
 
 /* Whether the option `name` is among `given`. */
 bool options_have(const struct option_table_use *uses, size_t use_count, const struct option_set *given,

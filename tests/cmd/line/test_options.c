@@ -74,7 +74,7 @@ struct parsed {
 	struct error error;
 };
 
-static void parse(struct parsed *parsed, const char *const *words)
+static void parse_sets(struct parsed *parsed, const char *const *words, bool has_sets)
 {
 	int count = 0;
 
@@ -84,7 +84,12 @@ static void parse(struct parsed *parsed, const char *const *words)
 		parsed->words[count] = parsed->copies[count];
 	}
 	parsed->operands = options_parse(uses, ARRAY_COUNT(uses), &parsed->values, parsed->words, count,
-					 &parsed->request, &parsed->given, &parsed->error);
+					 has_sets, &parsed->request, &parsed->given, &parsed->error);
+}
+
+static void parse(struct parsed *parsed, const char *const *words)
+{
+	parse_sets(parsed, words, false);
 }
 
 #define PARSE(parsed, ...) parse(parsed, (const char *const[]){__VA_ARGS__, NULL})
@@ -114,6 +119,29 @@ static void test_forms(void **state)
 	assert_string_equal(parsed.values.view.flatten.items[1], "/b");
 	assert_int_equal(parsed.values.view.axis, AXIS_THREAD);
 	assert_int_equal(parsed.request, OPTION_REQUEST_NONE);
+	end(&parsed);
+}
+
+/* Of a command that has sets, a `--` between operands is one of them, and options may follow. */
+static void test_sets(void **state)
+{
+	static const char *const parted[] = {"a", "-b", "--", "b", "-d", "2", "--", "-c", NULL};
+	static const char *const first[] = {"--", "-a", "--", NULL};
+	struct parsed parsed;
+
+	(void)state;
+	parse_sets(&parsed, parted, true);
+	assert_int_equal(parsed.operands, 4);
+	assert_string_equal(parsed.words[1], options_separator);
+	assert_string_equal(parsed.words[2], "b");
+	assert_string_equal(parsed.words[3], "-c");
+	assert_true(parsed.values.batch && parsed.values.interval == 2);
+	end(&parsed);
+	/* before any operand it ends the options, as elsewhere */
+	parse_sets(&parsed, first, true);
+	assert_int_equal(parsed.operands, 2);
+	assert_string_equal(parsed.words[0], "-a");
+	assert_string_equal(parsed.words[1], options_separator);
 	end(&parsed);
 }
 
@@ -262,6 +290,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_sets),
 		cmocka_unit_test(test_last_value_counts),
 		cmocka_unit_test(test_help),
 		cmocka_unit_test(test_contradictions),
