@@ -18,6 +18,10 @@
 #include "store/ctprof.h"
 #include "store/history_files.h"
 
+enum {
+	FILES_TOGETHER = 4 /* are read at the same time: each needs a processor and the memory of its JSON */
+};
+
 struct file_reading {
 	const char *path;
 	uint64_t max_bytes;
@@ -72,20 +76,26 @@ static void *read_one(void *argument)
 	return NULL;
 }
 
-/* Notes of files are told with their names where there are two. */
+/* Notes of files are told with their names where there are several. */
 static void tell_notes(const char *const paths[], const struct file_reading readings[], size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (readings[i].file.note != NULL)
-			command_note("%s%s%s", count == 2 ? paths[i] : "", count == 2 ? ": " : "",
+			command_note("%s%s%s", count > 1 ? paths[i] : "", count > 1 ? ": " : "",
 				     readings[i].file.note);
 	}
 }
 
 int snapshot_files_check(const char *const paths[], size_t count, struct error *error)
 {
-	if (count == 2 && strcmp(paths[0], "-") == 0 && strcmp(paths[1], "-") == 0)
-		return error_set(error, -EINVAL, "standard input can be one side of a comparison, not both");
+	size_t inputs = 0;
+
+	for (size_t i = 0; i < count; i++)
+		inputs += strcmp(paths[i], "-") == 0;
+	if (inputs > 1)
+		return error_set(error, -EINVAL,
+				 count == 2 ? "standard input can be one side of a comparison, not both"
+					    : "standard input can be one run, not several");
 	for (size_t i = 0; i < count; i++) {
 		if (history_moment_is_named(paths[i]) &&
 		    history_moment_check(paths[i], clock_ns(CLOCK_REALTIME), error) < 0)
@@ -142,14 +152,77 @@ int snapshot_files_check_output(const char *const paths[], size_t count, const c
 	return result;
 }
 
+/* The first of several names that is the same as that of `index`. */
+static size_t find_first(const char *const paths[], size_t index)
+{
+	size_t first = 0;
+
+	while (strcmp(paths[first], paths[index]) != 0)
+		first++;
+	return first;
+}
+
+/* Reads some files at the same time, each in a thread of its own but the first. */
+static void read_together(struct file_reading *const readings[], size_t count)
+{
+	pthread_t threads[FILES_TOGETHER];
+	bool is_threaded[FILES_TOGETHER] = {false};
+
+	for (size_t i = 1; i < count; i++)
+		is_threaded[i] = pthread_create(&threads[i], NULL, read_one, readings[i]) == 0;
+	for (size_t i = 0; i < count; i++) {
+		if (!is_threaded[i])
+			read_one(readings[i]);
+	}
+	for (size_t i = 1; i < count; i++) {
+		if (is_threaded[i])
+			pthread_join(threads[i], NULL);
+	}
+}
+
+/* Reads each file once, a few at a time. */
+static void read_all(const char *const paths[], struct file_reading readings[], size_t count)
+{
+	struct file_reading *together[FILES_TOGETHER];
+	size_t next = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (find_first(paths, i) == i)
+			together[next++] = &readings[i];
+		if (next == FILES_TOGETHER) {
+			read_together(together, next);
+			next = 0;
+		}
+	}
+	if (next != 0)
+		read_together(together, next);
+	for (size_t i = 0; i < count; i++) {
+		const struct file_reading *first = &readings[find_first(paths, i)];
+
+		if (first != &readings[i] && first->result == 0)
+			readings[i].file = (struct history_moment){snapshot_reference(first->file.snapshot),
+								   memory_duplicate(first->file.name), NULL};
+	}
+}
+
+/* The failure of the first file that could not be read: 0 for none, else everything is released. */
+static int check_readings(struct file_reading readings[], size_t count, struct error *error)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (readings[i].result == 0)
+			continue;
+		for (size_t k = 0; k < count; k++)
+			snapshot_file_release(&readings[k].file);
+		return error_set(error, readings[i].result, "%s", readings[i].error.text);
+	}
+	return 0;
+}
+
 int snapshot_files_read(const char *const paths[], size_t count, uint64_t max_bytes,
 			struct history_moment ret_files[], struct error *error)
 {
-	struct file_reading readings[2] = {
-		{.path = paths[0], .max_bytes = max_bytes, .to_compare = count == 2}};
-	const bool same = count == 2 && strcmp(paths[0], paths[1]) == 0;
-	bool is_threaded = false;
-	pthread_t thread;
+	struct file_reading *readings;
+	int result;
 
 	if (snapshot_files_check(paths, count, error) < 0)
 		return -EINVAL;
@@ -158,30 +231,20 @@ int snapshot_files_read(const char *const paths[], size_t count, uint64_t max_by
 		if (paths[i][0] == '@')
 			history_place();
 	}
-	if (count == 2 && !same) {
-		readings[1] = (struct file_reading){
-			.path = paths[1], .max_bytes = max_bytes, .to_compare = true};
-		is_threaded = pthread_create(&thread, NULL, read_one, &readings[1]) == 0;
-	}
-	read_one(&readings[0]);
-	if (is_threaded)
-		pthread_join(thread, NULL);
-	else if (same && readings[0].result == 0)
-		readings[1].file = (struct history_moment){snapshot_reference(readings[0].file.snapshot),
-							   memory_duplicate(readings[0].file.name), NULL};
-	else if (count == 2 && !same)
-		read_one(&readings[1]);
+	readings = memory_allocate_zero(count, sizeof(*readings));
 	for (size_t i = 0; i < count; i++) {
-		if (readings[i].result == 0)
-			continue;
-		snapshot_file_release(&readings[0].file);
-		snapshot_file_release(&readings[1].file);
-		return error_set(error, readings[i].result, "%s", readings[i].error.text);
+		readings[i].path = paths[i];
+		readings[i].max_bytes = max_bytes;
+		readings[i].to_compare = count > 1;
 	}
-	tell_notes(paths, readings, count);
-	for (size_t i = 0; i < count; i++)
+	read_all(paths, readings, count);
+	result = check_readings(readings, count, error);
+	if (result == 0)
+		tell_notes(paths, readings, count);
+	for (size_t i = 0; result == 0 && i < count; i++)
 		ret_files[i] = readings[i].file;
-	return 0;
+	free(readings);
+	return result;
 }
 
 void snapshot_files_wait_for_users(const struct snapshot *snapshot, uint64_t patience_ns)
