@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* `ctop diff`: what changed between two saved snapshots. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "cmd/line/history_place.h"
 #include "cmd/line/snapshot_files.h"
 #include "cmd/line/snapshot_report.h"
 #include "commands.h"
+#include "compare/diff_floors.h"
+#include "compare/runs_needed.h"
 #include "metric/nearest.h"
 #include "table/tab.h"
 #include "window/column.h"
@@ -31,6 +35,13 @@ struct diff_command_options {
 	const char *tab;             /* of the rows of groups; NULL: Overview */
 	bool is_long;                /* a row for each metric */
 	bool any, all;               /* changes that are not real break them; and are printed */
+	bool noise;                  /* of one set of runs: what varies in it */
+	const char *floors;          /* a file of floors; NULL for none */
+};
+
+enum {
+	OPERANDS_MAX = 1024,
+	FLOORS_MAX = 64 << 20, /* bytes of a file of floors */
 };
 
 static const char *const matchings[] = {
@@ -86,6 +97,12 @@ static const struct option own_options[] = {
 		 "--sort-by, --display-format and --per"},
 	{OPTION('\0', "all", NULL, struct diff_command_options, all),
 	 .description = "print rows that did not change measurably, too"},
+	{OPTION('\0', "noise", NULL, struct diff_command_options, noise), .excludes = "fail-if",
+	 .description = "of one set of runs, print by how much each group and metric varies without any "
+			"change, where that is more than the floor of its unit; --format json for --floors"},
+	{OPTION('\0', "floors", "FILE", struct diff_command_options, floors), .excludes = "noise",
+	 .description = "count no change below the floors in this file, which --noise --format json has "
+			"printed for the same -g"},
 };
 
 static const struct option_table own_table = {"Options", own_options, ARRAY_COUNT(own_options)};
@@ -160,6 +177,8 @@ static int check_rules(const struct snapshot_report *report, const struct rule *
 	const bool of_one_boot = report->match != NULL && !report->how.dialect->is_flagged;
 	int status = 0;
 
+	for (size_t i = 0; status == 0 && diff_has_sets(report->diff) && i < count; i++)
+		status = diff_rule_check_sets(&rules[i], error);
 	for (size_t i = 0; status == 0 && !report->how.rates && i < count; i++)
 		status = diff_rule_check_lives(&rules[i], of_one_boot, error);
 	return status;
@@ -195,61 +214,230 @@ static void tell_range(const char *before, const char *after)
 		command_note("what happened between them: ctop show '%s..%s'", before, after + directory);
 }
 
-static int run(const struct diff_command_options *options, struct snapshot_report *report,
-	       const struct rule *rules)
+/* --- the captures --- */
+
+/* The captures of both sides, one after the other. Without sets there is one of each. */
+struct captures {
+	const char *const *paths; /* by side: where those of the command line begin */
+	size_t count[DIFF_SIDE_COUNT];
+	struct history_moment *files; /* those before, then those after */
+	const struct snapshot **snapshots;
+	const char **names;
+	char *titles[DIFF_SIDE_COUNT]; /* of sets: what the head of a report calls a side */
+};
+
+static int refuse_sets(struct error *error)
 {
-	struct history_moment files[DIFF_SIDE_COUNT] = {{NULL, NULL, NULL}, {NULL, NULL, NULL}};
+	return error_set(error, -EINVAL,
+			 "more than two files are sets of runs, with -- between them and at least 2 on each "
+			 "side: ctop diff A1 A2 A3 -- B1 B2 B3 (or --noise for one set)");
+}
+
+/* Finds the sides in the operands, and removes what parts them. */
+static int part_operands(bool noise, char **operands, size_t operand_count, struct captures *ret_captures,
+			 struct error *error)
+{
+	size_t before = 0, after;
+
+	while (before < operand_count && strcmp(operands[before], options_separator) != 0)
+		before++;
+	if (noise) {
+		after = operand_count;
+		if (before != operand_count)
+			return refuse_sets(error);
+		before = 0;
+	} else if (before == operand_count) {
+		before = after = 1;
+		if (operand_count != DIFF_SIDE_COUNT)
+			return refuse_sets(error);
+	} else {
+		after = operand_count - before - 1;
+		memmove(&operands[before], &operands[before + 1], after * sizeof(*operands));
+		if ((before < 2 || after < 2) && (before != 1 || after != 1))
+			return refuse_sets(error);
+	}
+	ret_captures->paths = (const char *const *)operands;
+	ret_captures->count[DIFF_BEFORE] = before;
+	ret_captures->count[DIFF_AFTER] = after;
+	return 0;
+}
+
+static size_t capture_count(const struct captures *captures)
+{
+	return captures->count[DIFF_BEFORE] + captures->count[DIFF_AFTER];
+}
+
+/* Gives the report a side, whose captures begin at `first`. */
+static void take_side(struct captures *captures, enum diff_side side, size_t first,
+		      struct snapshot_report *report)
+{
+	const size_t count = captures->count[side], last = first + count - 1;
+
+	if (count == 0)
+		return;
+	report->snapshots[side] = captures->snapshots[last];
+	report->names[side] = captures->names[last];
+	if (count == 1)
+		return;
+	report->sets[side] = (struct comparability_set){
+		.runs = &captures->snapshots[first],
+		.names = &captures->names[first],
+		.count = count,
+	};
+	captures->titles[side] = memory_format("%s, the last of %zu runs", captures->names[last], count);
+	report->names[side] = captures->titles[side];
+}
+
+/* Reads the captures; they are released in any case. */
+static int read_captures(struct captures *captures, uint64_t max_bytes, struct snapshot_report *report,
+			 struct error *error)
+{
+	const size_t count = capture_count(captures);
+	int result;
+
+	captures->files = memory_allocate_zero(count, sizeof(*captures->files));
+	captures->snapshots = memory_allocate_zero(count, sizeof(*captures->snapshots));
+	captures->names = memory_allocate_zero(count, sizeof(*captures->names));
+	result = snapshot_files_read(captures->paths, count, max_bytes, captures->files, error);
+	if (result < 0)
+		return result;
+	for (size_t i = 0; i < count; i++) {
+		captures->snapshots[i] = captures->files[i].snapshot;
+		captures->names[i] = captures->files[i].name;
+	}
+	take_side(captures, DIFF_BEFORE, 0, report);
+	take_side(captures, DIFF_AFTER, captures->count[DIFF_BEFORE], report);
+	return 0;
+}
+
+static void release_captures(struct captures *captures)
+{
+	for (size_t i = 0; captures->files != NULL && i < capture_count(captures); i++)
+		snapshot_file_release(&captures->files[i]);
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+		free(captures->titles[side]);
+	free(captures->files);
+	free(captures->snapshots);
+	free(captures->names);
+}
+
+static int read_floors(const char *path, struct diff_floors **ret_floors, struct error *error)
+{
+	struct buffer text = {0};
+	int result = file_read(AT_FDCWD, path, &text, FLOORS_MAX);
+
+	if (result < 0)
+		error_set(error, result, "%s: %s", path, strerror(-result));
+	else
+		result = diff_floors_parse(text.data, text.length, path, ret_floors, error);
+	buffer_release(&text);
+	return result;
+}
+
+/* --- the report --- */
+
+/* Joins what was read; a request that does not fit it is refused. */
+static int join(struct snapshot_report *report, const struct rule *rules, size_t rule_count,
+		struct error *error)
+{
+	int status = snapshot_report_join(report, error);
+
+	if (status == 0)
+		status = check_per(report, error);
+	if (status == 0)
+		status = check_rules(report, rules, rule_count, error);
+	return status;
+}
+
+/* Says how many runs a side would show the change that is asked for. */
+static void tell_needed(struct snapshot_report *report, const struct rule *rules, size_t rule_count)
+{
+	if (!diff_has_sets(report->diff))
+		return;
+	if (rule_count != 0)
+		diff_rules_tell_needed(rules, rule_count, report->diff, report->comparability);
+	else
+		runs_needed_tell(report->diff, report->comparability);
+}
+
+static int write_comparison(const struct diff_command_options *options, struct snapshot_report *report,
+			    const struct captures *captures, const struct rule *rules)
+{
+	struct error error;
+
+	diff_rules_judge(rules, options->fail_if.count, report->diff, options->any, &report->outcomes);
+	tell_needed(report, rules, options->fail_if.count);
+	tell_comparability(report->comparability, report->report.format);
+	if (report->how.rates && capture_count(captures) == DIFF_SIDE_COUNT)
+		tell_range(captures->names[DIFF_BEFORE], captures->names[DIFF_AFTER]);
+	return snapshot_report_write(report, &error) < 0 ? command_failed(&error)
+							 : tell_rules(&report->outcomes);
+}
+
+/* The head of a report of one set has no room for what makes its runs hard to compare. */
+static int write_noise(struct snapshot_report *report)
+{
+	struct error error;
+
+	tell_comparability(report->comparability, REPORT_FORMAT_TSV);
+	return snapshot_report_write_noise(report, &error) < 0 ? command_failed(&error) : COMMAND_DONE;
+}
+
+/* Reads, compares and prints what the checked options ask for. */
+static int run(const struct diff_command_options *options, struct snapshot_report *report,
+	       struct captures *captures, const struct rule *rules)
+{
+	struct diff_floors *floors = NULL;
 	struct error error;
 	bool are_read;
 	int status;
 
-	if (snapshot_files_check_output(report->names, DIFF_SIDE_COUNT, options->report.output, &error) < 0 ||
-	    snapshot_report_open(report, &options->report, &options->view, true, &error) < 0)
+	if (snapshot_files_check_output(captures->paths, capture_count(captures), options->report.output,
+					&error) < 0 ||
+	    (options->floors != NULL && read_floors(options->floors, &floors, &error) < 0))
 		return command_failed(&error);
-	report->report.width = terminal_width(&report->output);
-	status = snapshot_files_read(report->names, DIFF_SIDE_COUNT, options->report.max_bytes, files,
-				     &error);
-	for (size_t side = 0; status == 0 && side < DIFF_SIDE_COUNT; side++) {
-		report->snapshots[side] = files[side].snapshot;
-		report->names[side] = files[side].name;
+	if (snapshot_report_open(report, &options->report, &options->view, true, &error) < 0) {
+		diff_floors_release(floors);
+		return command_failed(&error);
 	}
+	report->report.width = terminal_width(&report->output);
+	report->how.floors = floors;
+	status = read_captures(captures, options->report.max_bytes, report, &error);
 	are_read = status == 0;
 	if (status == 0)
-		status = snapshot_report_join(report, &error);
-	if (status == 0)
-		status = check_per(report, &error);
-	if (status == 0)
-		status = check_rules(report, rules, options->fail_if.count, &error);
+		status = join(report, rules, options->fail_if.count, &error);
 	if (status < 0) {
 		output_abandon(&report->output);
 		/* the files are good: the request does not fit them */
 		status = are_read ? command_misused(&diff_command, &error) : command_failed(&error);
 	} else {
-		diff_rules_judge(rules, options->fail_if.count, report->diff, options->any,
-				 &report->outcomes);
-		tell_comparability(report->comparability, report->report.format);
-		if (report->how.rates)
-			tell_range(files[DIFF_BEFORE].name, files[DIFF_AFTER].name);
-		status = snapshot_report_write(report, &error) < 0 ? command_failed(&error)
-								   : tell_rules(&report->outcomes);
+		status = options->noise ? write_noise(report)
+					: write_comparison(options, report, captures, rules);
 	}
 	snapshot_report_release(report);
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
-		snapshot_file_release(&files[side]);
+	release_captures(captures);
+	diff_floors_release(floors);
 	return status;
+}
+
+/* Refuses options that have no meaning for sets of runs. */
+static int check_sets(const struct diff_command_options *options, const struct captures *captures,
+		      struct error *error)
+{
+	return (options->noise || capture_count(captures) > DIFF_SIDE_COUNT) && options->report.ktstr
+		       ? error_set(error, -EINVAL, "ktstr compares two files: leave out --ktstr")
+		       : 0;
 }
 
 static int diff_run(void *opaque, char **operands, int operand_count)
 {
 	struct diff_command_options *options = opaque;
 	static struct snapshot_report report; /* large for a stack */
+	struct captures captures = {.paths = NULL};
 	struct rule *rules = NULL;
 	struct error error;
 	int status;
 
-	(void)operand_count;
-	report.names[DIFF_BEFORE] = operands[0];
-	report.names[DIFF_AFTER] = operands[1];
 	report.request.display = (enum tables_display)options->display;
 	report.how.by_threads = options->match == DIFF_MATCHING_THREADS;
 	report.threads_by_default = options->match == DIFF_MATCHING_COUNT;
@@ -259,7 +447,9 @@ static int diff_run(void *opaque, char **operands, int operand_count)
 				 options->report.sections != NULL || options->view.columns != NULL ||
 				 options->view.sort_by != NULL || options->display != TABLES_DISPLAY_COUNT ||
 				 options->per[TABLES_PER_SECOND] || options->per[TABLES_PER_THREAD];
-	if (snapshot_files_check(report.names, DIFF_SIDE_COUNT, &error) < 0 ||
+	if (part_operands(options->noise, operands, (size_t)operand_count, &captures, &error) < 0 ||
+	    check_sets(options, &captures, &error) < 0 ||
+	    snapshot_files_check(captures.paths, capture_count(&captures), &error) < 0 ||
 	    view_options_check_pair(&options->view, &error) < 0 ||
 	    report_options_select(&options->report, &options->view, DIFF_SIDE_COUNT, &report.request,
 				  &error) < 0 ||
@@ -271,7 +461,7 @@ static int diff_run(void *opaque, char **operands, int operand_count)
 		if (options->view.axis == AXIS_COUNT)
 			options->view.axis = report.request.tab == TAB_CGROUP ? AXIS_CGROUP : AXIS_ALL;
 		report_options_warn(&options->report, &options->view, &report.request);
-		status = run(options, &report, rules);
+		status = run(options, &report, &captures, rules);
 	}
 	release_rules(rules, options->fail_if.count);
 	return status;
@@ -281,7 +471,7 @@ const struct command diff_command = {
 	.name = "diff",
 	.alias = "compare",
 	.summary = "print what changed between two saved snapshots",
-	.usage = "BEFORE AFTER [OPTION]...",
+	.usage = "BEFORE... [--] AFTER... [OPTION]...",
 	.details =
 		"Reads two .ctprof.zst files or recorded moments (/var/lib/ctop@-1h, @09:40); one of them "
 		"may be - for standard input, as of `ssh HOST ctop capture -o -`. Groups are joined by their "
@@ -292,12 +482,15 @@ const struct command diff_command = {
 		"three groups whose changes do most harm come first (on a terminal last), and the rows are "
 		"sorted by harm. Text, "
 		"markdown and html have a row for each group, with both values where they differ. A group "
-		"in one file only has - on the other side. A value is a centred dot if it is unavailable.",
+		"in one file only has - on the other side. A value is a centred dot if it is unavailable. "
+		"Sets of runs, of at least two each, have -- between them: A1 A2 A3 -- B1 B2 B3 compares "
+		"their means, and a change is real where the runs of both differ by more than those of one.",
 	.tables = tables,
 	.table_count = ARRAY_COUNT(tables),
 	.options_size = sizeof(struct diff_command_options),
 	.set_defaults = diff_set_defaults,
 	.minimum_operands = 2,
-	.maximum_operands = 2,
+	.maximum_operands = OPERANDS_MAX,
+	.has_sets = true,
 	.run = diff_run,
 };

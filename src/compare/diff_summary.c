@@ -413,7 +413,8 @@ void diff_summary_make(const struct diff *diff, const bool chosen[METRIC_COUNT],
 {
 	struct harms harms = measure(diff, chosen, forget);
 	struct ranked *ranked = memory_allocate((diff->pair_count + 1) * sizeof(*ranked));
-	struct diff_blame *blame = diff_blame_create(diff);
+	/* who delayed whom is known of the last run of a set alone */
+	struct diff_blame *blame = diff_has_sets(diff) ? NULL : diff_blame_create(diff);
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < diff->pair_count; i++) {

@@ -27,7 +27,19 @@ print()
 }
 
 refuse "one file" 2 "^ctop: diff needs two files" diff "$before"
-refuse "three files" 2 "is one word too many" diff "$before" "$after" "$after"
+refuse "three files" 2 "^ctop: more than two files are sets of runs, with -- between them" diff "$before" "$after" "$after"
+refuse "a set of one run" 2 "at least 2 on each side: ctop diff A1 A2 A3 -- B1 B2 B3" diff "$before" "$after" -- "$after"
+refuse "no run after" 2 "at least 2 on each side" diff "$before" "$after" --
+refuse "noise of two sets" 2 "(or --noise for one set)" diff "$before" "$after" -- "$after" "$before" --noise
+refuse "noise of one file" 2 "^ctop: diff needs two files" diff "$before" --noise
+refuse "noise with a rule" 2 "contradict each other" diff "$before" "$after" --noise --fail-if 'CPU%(*) > 20%'
+refuse "sets in ktstr's cells" 2 "leave out --ktstr" diff "$before" "$before" -- "$after" "$after" --ktstr
+refuse "sets by threads" 2 "leave out --match thread" diff "$before" "$before" -- "$after" "$after" --match thread
+refuse "sets per thread" 2 "leave out per-thread" diff "$before" "$before" -- "$after" "$after" --per thread
+refuse "sets and who delays whom" 2 "not between sets of runs" diff "$before" "$before" -- "$after" "$after" \
+    --fail-if 'delayed(redis-server) > 0.2'
+refuse "standard input for two runs" 2 "standard input can be one run, not several" diff - "$before" -- - "$after"
+refuse "no file of floors" 1 "nothing.json: No such file or directory" diff "$before" "$after" --floors "$directory/nothing.json"
 refuse "missing first file" 1 "nothing.zst" diff "$directory/nothing.zst" "$after"
 refuse "missing second file" 1 "nothing.zst" diff "$before" "$directory/nothing.zst"
 refuse "directory" 1 "is a directory" diff "$before" "$directory"
@@ -150,4 +162,41 @@ print "but for --ktstr" "^pcomm,threads_before,threads_after,metric,baseline,can
 result "and its old name" "$("$ctop" diff "$directory/own" "$directory/own" -g process --format csv --reference 2>/dev/null |
     diff "$directory/text" - | head -n 3)"
 result "which help does not print" "$("$ctop" help diff | grep -e reference)"
+
+# sets of runs: one file on each side is no set
+"$ctop" diff "$before" -- "$after" --format tsv >"$directory/parted" 2>>"$directory/errors"
+result "-- between two files" "$(cmp "$directory/diff" "$directory/parted" 2>&1)"
+rule='run_time_ns(redis-server) > 1s'
+run "a rule of sets" 3 out "^rule broken: $rule: redis-server changed by +" diff "$before" "$before" -- "$after" "$after" -g process \
+    --fail-if "$rule"
+expect "the runs are named" "^note: compares the mean values of 2 runs before (.*real.a.*, .*real.a.*) and 2 runs after (.*): a change is real \
+if all runs of one side are beyond all of the other$" "$(cat "$directory/out")"
+expect "and copies" "^warning: .*real.a.ctprof.zst and .*real.a.ctprof.zst are the same capture: " "$(cat "$directory/out")"
+expect "the head has the last of each" "^after   .*real.b.ctprof.zst, the last of 2 runs: " "$(cat "$directory/out")"
+expect "and how many runs are needed" \
+    "^note: $rule, of redis-server: 4 runs a side are needed to be sure of it, and there are 2 and 2$" "$(cat "$directory/out")"
+run "sets that overlap" 0 out "^rule kept: $rule: " diff "$before" "$after" -- "$after" "$before" -g process --fail-if "$rule"
+expect "which did not change" "did not change measurably (--all prints them)$" "$(cat "$directory/out")"
+print "ranges have no likelihood" "^redis-server	.*	run_time_ns	.*	-	real$" "$before" "$before" -- "$after" "$after" -g process \
+    --format tsv --metrics run_time_ns
+print "but four runs have" "^redis-server	.*	run_time_ns	.*	0\.0[0-9]*	real$" "$before" "$before" "$before" "$before" -- \
+    "$after" "$after" "$after" "$after" -g process --format tsv --metrics run_time_ns
+print "and runs that are needed without a rule" "^note: a change of 10 % in the CPU time of .*, the group that ran most: " \
+    "$before" "$before" -- "$after" "$after" -g process
+
+# what varies without a change
+print "noise" "^group  *metric  *mean  *floor$" "$before" "$after" --noise -g process
+print "of a group" "^redis-server  *run_time_ns  " "$before" "$after" --noise -g process
+for format in tsv csv json markdown html; do
+    "$ctop" diff "$before" "$after" --noise -g process --format $format -o "$directory/floors.$format" 2>>"$directory/errors"
+    result "noise in $format" "$(grep -q run_time_ns "$directory/floors.$format" || head -c 500 "$directory/floors.$format")"
+done
+run "floors" 0 out "^rule kept: $rule: " diff "$before" "$before" -- "$after" "$after" -g process --fail-if "$rule" \
+    --floors "$directory/floors.json"
+run "floors in another format" 1 err "floors.tsv has no table of floors in JSON: make one with " diff "$before" "$after" \
+    --floors "$directory/floors.tsv"
+print "floors of another axis" "^warning: the floors are not used: they are of groups by process, and these are by all$" \
+    "$before" "$before" -- "$after" "$after" --floors "$directory/floors.json"
+print "floors without a verdict" "^warning: the floors are not used: a change between two single readings has no verdict$" \
+    "$before" "$after" -g process --floors "$directory/floors.json"
 finish

@@ -2,13 +2,18 @@
 #include "snapshot_report.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/humanize.h"
+#include "base/memory.h"
 #include "base/unicode.h"
 #include "command.h"
 #include "compare/diff_evidence.h"
+#include "compare/diff_floors.h"
 #include "compare/diff_harm.h"
+#include "compare/diff_runs.h"
+#include "compare/noise_table.h"
 #include "metric/task_field.h"
 #include "snapshot/user_names.h"
 #include "snapshot_files.h"
@@ -111,6 +116,95 @@ static void describe_lives(struct snapshot_report *report)
 					    "would compare rates");
 }
 
+/* --- sets of runs --- */
+
+/* "3 runs before (a, b, c)" */
+static void append_set(const struct snapshot_report *report, enum diff_side side, struct buffer *text)
+{
+	const struct comparability_set *set = &report->sets[side];
+
+	buffer_append_format(text, "%zu runs %s (", set->count, diff_side_names[side]);
+	for (size_t i = 0; i < set->count; i++)
+		buffer_append_format(text, "%s%s", i != 0 ? ", " : "", set->names[i]);
+	buffer_append_char(text, ')');
+}
+
+/* Says which runs are compared, and what decides. */
+static void describe_sets(struct snapshot_report *report)
+{
+	const struct comparability_set *sets = report->sets;
+	const bool is_tested = sets[DIFF_BEFORE].count >= DIFF_RUNS_TESTED &&
+			       sets[DIFF_AFTER].count >= DIFF_RUNS_TESTED;
+	struct buffer text = {0};
+
+	buffer_append_format(&text, "compares the mean %s of ", report->how.rates ? "rates" : "values");
+	append_set(report, DIFF_BEFORE, &text);
+	buffer_append_text(&text, " and ");
+	append_set(report, DIFF_AFTER, &text);
+	buffer_append_text(&text, is_tested ? ": spread and p are those of runs"
+					    : ": a change is real if all runs of one side are beyond all of "
+					      "the other");
+	comparability_add(report->comparability, COMPARABILITY_NOTE, "runs", text.data);
+	buffer_release(&text);
+	if (!report->how.rates)
+		comparability_add(report->comparability, COMPARABILITY_NOTE, "lives",
+				  "a run has no window, so thread lifetimes are compared; files of ctop "
+				  "capture --for 10 would compare rates");
+}
+
+static int check_sets(const struct snapshot_report *report, struct error *error)
+{
+	if (report->how.by_threads)
+		return error_set(error, -EINVAL, "runs are compared by groups: leave out --match thread");
+	for (size_t i = 0; i < TABLES_PER_COUNT; i++) {
+		if (tables_asks_per(&report->request, (enum tables_per)i))
+			return error_set(error, -EINVAL, "runs are compared by their means: leave out per-%s",
+					 tables_per_names[i]);
+	}
+	return 0;
+}
+
+/* Runs of both sides, or of the side after alone: of each the rates, where all have a window. */
+static int join_sets(struct snapshot_report *report, struct error *error)
+{
+	const int result = check_sets(report, error);
+
+	report->how.by_threads = false;
+	report->how.rates = true;
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		const struct comparability_set *set = &report->sets[side];
+
+		report->how.runs[side] = set->runs;
+		report->how.run_count[side] = set->count;
+		for (size_t i = 0; i < set->count; i++)
+			report->how.rates &= set->runs[i]->window != NULL;
+	}
+	report->comparability = comparability_create_of_sets(report->sets);
+	if (report->sets[DIFF_BEFORE].count != 0)
+		describe_sets(report);
+	return result;
+}
+
+/* Says where the floors that were given have no use. */
+static void describe_floors(struct snapshot_report *report)
+{
+	const enum axis axis = report->how.grouping.axis, of = diff_floors_axis(report->how.floors);
+	char *text;
+
+	if (!report->how.rates && report->how.run_count[DIFF_AFTER] == 0) {
+		comparability_add(report->comparability, COMPARABILITY_WARNING, "unused-floors",
+				  "the floors are not used: a change between two single readings has no "
+				  "verdict");
+		return;
+	}
+	if (of == axis)
+		return;
+	text = memory_format("the floors are not used: they are of groups by %s, and these are by %s",
+			     axes[of].word, axes[axis].word);
+	comparability_add(report->comparability, COMPARABILITY_WARNING, "unused-floors", text);
+	free(text);
+}
+
 /* Names the fields that were asked for and that no thread in the files has. */
 static void tell_missing_fields(const struct selected_fields *fields)
 {
@@ -124,7 +218,9 @@ static void tell_missing_fields(const struct selected_fields *fields)
 /* The dialect where none was asked for: ktstr's where programs read files that have no `ctop` objects. */
 static const struct dialect *choose_dialect(const struct snapshot_report *report)
 {
-	bool is_own = report_format_is_for_people(report->report.format);
+	/* ktstr compares no sets */
+	bool is_own = report_format_is_for_people(report->report.format) ||
+		      report->sets[DIFF_AFTER].count != 0;
 
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
 		is_own |= report->snapshots[side] != NULL && report->snapshots[side]->provenance.present;
@@ -140,7 +236,9 @@ int snapshot_report_join(struct snapshot_report *report, struct error *error)
 	if (report->how.dialect == NULL)
 		report->how.dialect = choose_dialect(report);
 	report->report.dialect = report->how.dialect;
-	if (before != NULL) {
+	if (report->sets[DIFF_AFTER].count != 0) {
+		result = join_sets(report, error);
+	} else if (before != NULL) {
 		report->comparability = comparability_create(before, after);
 		/* cells of ktstr need the match only where changes are those of threads */
 		if (!report->how.dialect->is_flagged && before->window != NULL && after->window != NULL)
@@ -155,6 +253,8 @@ int snapshot_report_join(struct snapshot_report *report, struct error *error)
 				describe_lives(report);
 		}
 	}
+	if (report->how.floors != NULL && before != NULL)
+		describe_floors(report);
 	report->how.match = report->match;
 	report->how.by_threads &= report->match != NULL;
 	for (size_t side = 0;
@@ -243,6 +343,23 @@ int snapshot_report_write(struct snapshot_report *report, struct error *error)
 	report_begin(&report->report, &subject);
 	tables_make(report->diff, &report->request, draw_table, report);
 	report_end(&report->report);
+	return output_close(&report->output, error);
+}
+
+int snapshot_report_write_noise(struct snapshot_report *report, struct error *error)
+{
+	const struct report_subject subject = {
+		.command = "diff",
+		.file = report->names[DIFF_AFTER],
+		.group_by = axes[report->how.grouping.axis].name,
+	};
+	struct table *table = noise_table_create(report->diff, report->request.limit);
+
+	report->report.snapshot = report->snapshots[DIFF_AFTER];
+	report_begin(&report->report, &subject);
+	draw_table(report, table);
+	report_end(&report->report);
+	table_release(table);
 	return output_close(&report->output, error);
 }
 

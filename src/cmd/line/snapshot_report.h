@@ -22,6 +22,9 @@ struct snapshot_report {
 	struct report report;
 	struct diff_options how; /* `by_threads` is the caller's, unless `threads_by_default` */
 	const struct snapshot *snapshots[DIFF_SIDE_COUNT]; /* before is NULL in a report of one */
+	/* Of sets of runs, of which `snapshots` are the last: what each set has; empty without sets. The
+	 * caller sets it, before they are joined. */
+	struct comparability_set sets[DIFF_SIDE_COUNT];
 	struct comparability *comparability;
 	struct diff_match *match; /* NULL where the captures are not of one boot */
 	struct diff *diff;
@@ -49,6 +52,9 @@ int snapshot_report_join(struct snapshot_report *report, struct error *error);
 
 /* Draws everything and closes the output, as output_close(). */
 int snapshot_report_write(struct snapshot_report *report, struct error *error);
+
+/* Does the same with what varies in the set after, instead of everything else: see noise_table.h. */
+int snapshot_report_write_noise(struct snapshot_report *report, struct error *error);
 
 void snapshot_report_release(struct snapshot_report *report);
 
