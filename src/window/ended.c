@@ -219,6 +219,30 @@ struct folding {
 };
 
 /*
+ * The value that a counter of a thread had when the window began, with the part of a wait that had gone by
+ * then. Returns REASON_READ, or why it is not known.
+ */
+static uint16_t first_value(const struct window_counter *counter, uint32_t thread, uint64_t *ret_value)
+{
+	const uint32_t other = counter->window->from_of[thread];
+	/* a thread that stood still has the value that it had when the window began */
+	const bool is_still = other == THREAD_STILL;
+	const struct metric_reader *reader = is_still ? &counter->now : &counter->from;
+	const uint32_t row = is_still ? thread : other;
+	reason_id reason;
+
+	if (other > THREAD_STILL)
+		return REASON_NOT_READ;
+	if (metric_reader_known_state(reader, row, &reason) != VALUE_READ)
+		return reason != REASON_READ ? reason : REASON_NOT_READ;
+	*ret_value = metric_reader_value(reader, row);
+	if (counter->under_way)
+		*ret_value = number_add_saturating(*ret_value,
+						   snapshot_wait_under_way(reader->snapshot, row));
+	return REASON_READ;
+}
+
+/*
  * The change of a thread within the window and after it; `amount` is its amount of the metric, -1 for none.
  * Returns REASON_READ, STATE_ABSENT or why it is not known; `*ret_amount` is then what is known.
  */
@@ -241,6 +265,13 @@ static uint16_t whole_change(const struct folding *folding, const struct window_
 	last = row->last->amounts.of[amount];
 	if (window->from_of[row->thread] == THREAD_BORN) {
 		*ret_amount = last;
+		return REASON_READ;
+	}
+	/* the values at the window's beginning and at its end tell all, whatever was read in between */
+	if (state != REASON_READ && state != REASON_WENT_BACKWARDS && state != REASON_BAD_VALUE) {
+		if (first_value(counter, row->thread, &seen) != REASON_READ)
+			return state;
+		*ret_amount = last > seen ? last - seen : 0;
 		return REASON_READ;
 	}
 	seen = metric_reader_value(&counter->now, row->thread);
