@@ -543,6 +543,17 @@ static void add_free(struct reading *reading, const struct bpf_exit_item *item, 
 }
 
 /*
+ * Whether a task ended before the first round came to it: that round, which has no row of it, is where
+ * windows begin, so that nothing of its life is in them. A task that began while the round was under way is
+ * not one of these.
+ */
+static bool ended_before_all(const struct reading *reading, const struct bpf_exit_item *item)
+{
+	return reading->round->capture->previous == NULL &&
+	       item->identity.start_boottime < reading->now.snapshot->provenance.boottime_ns;
+}
+
+/*
  * One that is not freed yet, but has no row any more: counted with what it had done when it ended. One that
  * had none before either may still come to have one if it ended while the round was under way: it can wait
  * for the next.
@@ -555,7 +566,8 @@ static void add_ending(struct reading *reading, const struct bpf_exit_item *item
 	if (tracked == NULL)
 		tracked = track(reading, &item->identity);
 	tracked->listed = true;
-	if (!tracked->told && (row != SNAPSHOT_NO_ROW || item->thread.ended_boottime < now_ns)) {
+	if (!tracked->told && (row != SNAPSHOT_NO_ROW || item->thread.ended_boottime < now_ns ||
+			       ended_before_all(reading, item))) {
 		tracked->amounts = ending_amounts(reading, &item->thread, row);
 		if (row != SNAPSHOT_NO_ROW)
 			add_known(reading, item, row, &tracked->amounts);
