@@ -207,6 +207,44 @@ bool column_grows(enum column column)
 	       (column_is_derived(column) && column_has(column_entry(column), COLUMN_RATES));
 }
 
+bool column_adds_up(enum column column)
+{
+	const struct column_entry *entry = column_entry(column);
+
+	switch (entry->operation) {
+	case COLUMN_OPERATION_LATENCY:
+		return entry->inputs[1] == LATENCY_FIELD_COUNT;
+	case COLUMN_OPERATION_CGROUP:
+		return column_has_rate(column); /* the others are what a cgroup has and may have */
+	case COLUMN_OPERATION_TASK_FIELD:
+		return entry->inputs[1] == TASK_FIELD_REDUCTION_COUNTER ||
+		       entry->inputs[1] == TASK_FIELD_REDUCTION_SUM;
+	default:
+		return column_has(entry, COLUMN_ADDS_UP);
+	}
+}
+
+bool column_may_be_negative(enum column column)
+{
+	const struct column_entry *entry = column_entry(column);
+
+	if (entry->operation == COLUMN_OPERATION_PRESENT)
+		return metric_type((enum metric)entry->inputs[0])->encoding == METRIC_ENCODING_I32;
+	/* a field of a scheduler may be signed, unless it is a counter */
+	if (entry->operation == COLUMN_OPERATION_TASK_FIELD)
+		return entry->inputs[1] != TASK_FIELD_REDUCTION_COUNTER;
+	return column_has(entry, COLUMN_IS_SIGNED);
+}
+
+bool column_has_lower_bounds(enum column column)
+{
+	const struct column_entry *entry = column_entry(column);
+
+	if (entry->operation == COLUMN_OPERATION_PRESENT)
+		return metric_type((enum metric)entry->inputs[0])->reduction == METRIC_REDUCTION_MAXIMUM;
+	return !column_has(entry, COLUMN_NEEDS_ALL) && !column_may_be_negative(column);
+}
+
 bool column_is_ratio(enum column column)
 {
 	return column_is_derived(column) && derived_metrics[column_derived(column)].is_ratio;

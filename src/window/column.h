@@ -94,6 +94,8 @@ enum column_trait {
 	COLUMN_NEEDS_ALL = 1 << 7,      /* no value if an input is missing */
 	COLUMN_OF_RECORDS = 1 << 8,     /* of the memory of processes, of cgroups */
 	COLUMN_OF_LIVES = 1 << 9,       /* of all that counters have counted, also before the span */
+	COLUMN_ADDS_UP = 1 << 10,       /* the sum over its members, 0 of a row without any */
+	COLUMN_IS_SIGNED = 1 << 11,     /* may be below 0 */
 };
 
 struct column_operation_entry {
@@ -226,6 +228,19 @@ bool column_is_counter(enum column column);
 
 /* Whether it is a counter of threads, or a sum of such: so much a second where rates are compared. */
 bool column_grows(enum column column);
+
+/*
+ * Whether a row's value is the sum of what its members have or did, so that a row without members has 0: not
+ * of ratios, means, percentiles, peaks and settings.
+ */
+bool column_adds_up(enum column column);
+
+/* Whether a value that lacks some members is a lower bound: a sum or a maximum of numbers that are never
+ * negative. */
+bool column_has_lower_bounds(enum column column);
+
+/* Whether values may be below 0. */
+bool column_may_be_negative(enum column column);
 
 /* Whether it is a ratio, which has no change in percent. */
 bool column_is_ratio(enum column column);

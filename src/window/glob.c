@@ -142,6 +142,15 @@ void glob_release(struct glob *glob)
 	free(glob);
 }
 
+bool glob_is_literal(const struct glob *glob)
+{
+	for (size_t i = 0; i < glob->token_count; i++) {
+		if (glob->tokens[i].kind != TOKEN_CHARACTER)
+			return false;
+	}
+	return true;
+}
+
 static bool class_holds(const struct token *token, uint32_t scalar)
 {
 	size_t i = 0;

@@ -19,6 +19,9 @@ struct glob;
 struct glob *glob_compile(const char *pattern, size_t length);
 void glob_release(struct glob *glob);
 
+/* Whether the pattern has no wildcard, so that it matches one text only. */
+bool glob_is_literal(const struct glob *glob);
+
 /* Whether the whole text matches. Time is at most tokens times characters. */
 bool glob_matches(const struct glob *glob, const char *text, size_t length);
 
