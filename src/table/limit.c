@@ -142,18 +142,23 @@ double limit_in(const struct limit *limit, enum unit unit)
 	return limit->number;
 }
 
-/* Whether a number that may be larger still answers as it would then. */
-static bool bound_decides(enum comparison_kind comparison, double bound, double value)
+bool comparison_decides(enum comparison_kind comparison, double low, double high, double value,
+			bool *ret_holds)
 {
-	if (comparison == COMPARISON_EQUAL || comparison == COMPARISON_DIFFERENT)
-		return bound > value;
-	return comparison_holds(comparison, bound, bound, value) == comparison_is_upwards(comparison);
+	const bool at_low = comparison_holds(comparison, low, low, value);
+	const bool at_high = comparison_holds(comparison, high, high, value);
+	const bool is_equality = comparison == COMPARISON_EQUAL || comparison == COMPARISON_DIFFERENT;
+
+	*ret_holds = at_low;
+	/* somewhere between them the number may still be equal */
+	return at_low == at_high && !(is_equality && low < value && value < high);
 }
 
 bool limit_holds(const struct limit *limit, const struct cell *cell, bool *ret_known)
 {
 	const double value = limit_in(limit, cell->unit);
 	double low, high;
+	bool holds;
 
 	*ret_known = cell->state == CELL_VALUE;
 	switch (cell->form) {
@@ -171,7 +176,8 @@ bool limit_holds(const struct limit *limit, const struct cell *cell, bool *ret_k
 		*ret_known = false;
 		return false;
 	}
-	if (cell->partial && cell->form != CELL_FORM_RANGE && !bound_decides(limit->comparison, low, value))
-		*ret_known = false;
-	return *ret_known && comparison_holds(limit->comparison, low, high, value);
+	holds = comparison_holds(limit->comparison, low, high, value);
+	if (cell->partial && cell->form != CELL_FORM_RANGE)
+		*ret_known &= comparison_decides(limit->comparison, low, INFINITY, value, &holds);
+	return *ret_known && holds;
 }

@@ -44,6 +44,13 @@ static inline bool comparison_is_upwards(enum comparison_kind comparison)
 /* Compares a range, low to high; it equals each value in it. */
 bool comparison_holds(enum comparison_kind comparison, double low, double high, double value);
 
+/*
+ * Compares a number of which only bounds are known, `low` to `high`, either of which may be infinite. Returns
+ * whether the bounds decide; `*ret_holds` is then whether the comparison is true.
+ */
+bool comparison_decides(enum comparison_kind comparison, double low, double high, double value,
+			bool *ret_holds);
+
 struct limit {
 	enum comparison_kind comparison;
 	enum limit_kind {
