@@ -2,6 +2,7 @@
 #include "rule.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,36 @@
 #include "window/column.h"
 
 const enum axis rule_axes[RULE_AXES] = {AXIS_PROCESS, AXIS_THREAD, AXIS_CGROUP};
+
+const struct rule_help rule_words[] = {
+#define RULE_WORD(word, description) {word, description},
+#define RULE_EXAMPLE(rule, description)
+#include "rule_help.def"
+#undef RULE_WORD
+#undef RULE_EXAMPLE
+	{NULL, NULL},
+};
+
+const struct rule_help rule_examples[] = {
+#define RULE_WORD(word, description)
+#define RULE_EXAMPLE(rule, description) {rule, description},
+#include "rule_help.def"
+#undef RULE_WORD
+#undef RULE_EXAMPLE
+	{NULL, NULL},
+};
+
+const char rule_outcome_words[] =
+	"A comparison exits with 3 if a group breaks a rule or no group matches it, and with 4 if a rule "
+	"cannot be "
+	"judged: no matching group has a number that decides, or not the one group that the rule names. 3 "
+	"comes "
+	"before 4; --unjudged fail makes it 3, ok 0. A group that a glob finds and that cannot be judged is "
+	"a "
+	"warning. A lower bound above the limit breaks a rule. Of two windows only real changes break rules; "
+	"changes by chance and bursts do with --any. A group in one file only counts from 0 or to 0, except "
+	"in "
+	"ratios, peaks, percentiles and settings, and how much it has does not grow in percent.";
 
 /* A part of the rule's text, without blanks around it. */
 struct part {
@@ -36,7 +67,7 @@ static int refuse(const struct rule *rule, struct error *error, const char *comp
 		error, -EINVAL, "rule '%s': %s; write %s", rule->text, complaint,
 		rule->is_pressure
 			? "psi.cpu, psi.memory or psi.io, >, >=, < or <=, and percent: 'psi.cpu > 20'"
-			: "NUMBER(GROUPS) OP LIMIT: 'CPU%(worker-*) > 20%', 'RSS(*) > 8G'");
+			: "NUMBER(GROUPS) OP LIMIT: 'CPU%(worker-*) > 20%', 'RSS(*) > 8G' (ctop help rules)");
 }
 
 static int refuse_part(const struct rule *rule, const struct error *cause, struct error *error)
@@ -82,6 +113,8 @@ static int parse_pressure(struct rule *rule, struct part text, struct error *err
 		return refuse(rule, error, "the percentage is missing or not a number");
 	if (rule->limit.number < 0 || rule->limit.number > 100)
 		return refuse(rule, error, "the percentage must be 0 to 100");
+	if (!comparison_holds(rule->limit.comparison, 0, 100, rule->limit.number))
+		return refuse(rule, error, "it can never hold, as pressure is 0 to 100 percent");
 	return 0;
 }
 
@@ -126,8 +159,46 @@ static enum axis take_axis(struct part *text)
 	return AXIS_COUNT;
 }
 
-static int compile(const struct rule *rule, struct part text, struct glob **ret_glob, struct error *error)
+/* The first place of a word outside quotation marks, or NULL. */
+static const char *find_word(struct part text, const char *word)
 {
+	const size_t length = strlen(word);
+	bool is_quoted = false;
+
+	for (size_t i = 0; i + length <= text.length; i++) {
+		if (text.start[i] == '"')
+			is_quoted = !is_quoted;
+		else if (!is_quoted && memcmp(text.start + i, word, length) == 0)
+			return text.start + i;
+	}
+	return NULL;
+}
+
+/* Takes the quotation marks off a name. */
+static int unquote(const struct rule *rule, struct part *name, struct error *error)
+{
+	const bool is_quoted = name->length >= 2 && name->start[0] == '"' &&
+			       name->start[name->length - 1] == '"';
+	const struct part inner = {name->start + is_quoted, name->length - 2 * (size_t)is_quoted};
+
+	if (memchr(inner.start, '"', inner.length) != NULL)
+		return error_set(error, -EINVAL,
+				 "rule '%s': a name has one \" before it and one after it; ? stands for one "
+				 "in a name",
+				 rule->text);
+	if (inner.length == 0)
+		return error_set(error, -EINVAL, "rule '%s': a name is missing; * stands for all",
+				 rule->text);
+	*name = inner;
+	return 0;
+}
+
+static int parse_name(const struct rule *rule, struct part text, struct glob **ret_glob, struct error *error)
+{
+	const int result = unquote(rule, &text, error);
+
+	if (result < 0)
+		return result;
 	*ret_glob = glob_compile(text.start, text.length);
 	if (*ret_glob == NULL)
 		return error_set(error, -EINVAL, "rule '%s': '%.*s' is not a valid glob", rule->text,
@@ -135,25 +206,59 @@ static int compile(const struct rule *rule, struct part text, struct glob **ret_
 	return 0;
 }
 
+static const char of_word[] = " of ", by_word[] = " by ";
+
+/* The parts of the text before and after a word, which is at `found`; NULL: the second is empty. */
+static struct part before_word(struct part text, const char *found)
+{
+	return make_part(text.start, found != NULL ? found : text.start + text.length);
+}
+
+static struct part after_word(struct part text, const char *found, const char *word)
+{
+	return make_part(found != NULL ? found + strlen(word) : text.start + text.length,
+			 text.start + text.length);
+}
+
+/* "worker-*", "thread:worker-*", "worker-* of api" */
 static int parse_groups(struct rule *rule, struct part text, struct error *error)
 {
-	rule->axis = take_axis(&text);
-	return compile(rule, text, &rule->glob, error);
+	const char *found = find_word(text, of_word);
+	struct part names = before_word(text, found), process = after_word(text, found, of_word);
+	enum axis axis;
+	int result;
+
+	rule->axis = take_axis(&names);
+	result = parse_name(rule, names, &rule->glob, error);
+	if (result < 0 || found == NULL)
+		return result;
+	axis = take_axis(&process);
+	if ((rule->axis != AXIS_COUNT && rule->axis != AXIS_THREAD) ||
+	    (axis != AXIS_COUNT && axis != AXIS_PROCESS) || find_word(process, of_word) != NULL)
+		return error_set(error, -EINVAL,
+				 "rule '%s': 'of' joins threads and their process (worker-* of api); quote a "
+				 "name that holds the word",
+				 rule->text);
+	rule->axis = AXIS_ALL;
+	return parse_name(rule, process, &rule->process, error);
 }
 
 /* "api by backup", "process:api by (wakeup)", "api" */
 static int parse_victims(struct rule *rule, struct part text, struct error *error)
 {
-	static const char by[] = " by ";
-	const char *found = memmem(text.start, text.length, by, strlen(by));
-	const struct part victims = make_part(text.start, found != NULL ? found : text.start + text.length);
-	struct part culprits;
+	const char *found = find_word(text, by_word);
+	struct part culprits = after_word(text, found, by_word);
 	enum axis axis;
-	int result = parse_groups(rule, victims, error);
+	int result;
 
+	if (find_word(text, of_word) != NULL)
+		return error_set(error, -EINVAL,
+				 "rule '%s': delayed is about whole processes, threads or cgroups: leave out "
+				 "'of', or quote a name that holds the word",
+				 rule->text);
+	result = parse_groups(rule, before_word(text, found), error);
 	if (result < 0 || found == NULL)
 		return result;
-	culprits = make_part(found + strlen(by), text.start + text.length);
 	axis = take_axis(&culprits);
 	if (axis != AXIS_COUNT && rule->axis != AXIS_COUNT && axis != rule->axis)
 		return error_set(
@@ -162,7 +267,47 @@ static int parse_victims(struct rule *rule, struct part text, struct error *erro
 			rule->text);
 	if (axis != AXIS_COUNT)
 		rule->axis = axis;
-	return compile(rule, culprits, &rule->culprit, error);
+	return parse_name(rule, culprits, &rule->culprit, error);
+}
+
+/* Numbers of cgroup files are those of cgroups, and of no other group. */
+static int check_kind(struct rule *rule, const char *name, struct error *error)
+{
+	if (column_entry(rule->column)->operation != COLUMN_OPERATION_CGROUP)
+		return 0;
+	if (rule->axis == AXIS_COUNT)
+		rule->axis = AXIS_CGROUP;
+	if (rule->axis != AXIS_CGROUP)
+		return error_set(error, -EINVAL,
+				 "rule '%s': %s is a number of cgroups, not of processes or threads: write "
+				 "cgroup: before the name",
+				 rule->text, name);
+	return 0;
+}
+
+/* Refuses a limit that no number can pass, and that was meant otherwise. */
+static int check_limit(const struct rule *rule, bool of_change, const char *name, struct error *error)
+{
+	const bool is_value = rule->of_after || !of_change;
+	const bool is_growth = !is_value && rule->limit.kind == LIMIT_PERCENT;
+	const enum unit unit = column_unit(rule->column, WINDOW_MODE_RATE, false);
+	const bool is_share = column_entry(rule->column)->operation == COLUMN_OPERATION_SHARE;
+	const double limit = is_growth ? rule->limit.number : limit_in(&rule->limit, unit);
+	const double whole = unit == UNIT_RATIO ? 1 : 100;
+	double lowest = -INFINITY, highest = is_share ? whole : INFINITY;
+
+	if (is_value && !column_may_be_negative(rule->column))
+		lowest = 0;
+	else if (is_growth && !column_may_be_negative(rule->column))
+		lowest = -100;
+	else if (is_share)
+		lowest = -whole;
+	if (rule->limit.comparison == COMPARISON_DIFFERENT ||
+	    comparison_holds(rule->limit.comparison, lowest, highest, limit))
+		return 0;
+	return error_set(error, -EINVAL, "rule '%s' can never hold: %s%s is never %s %g%s", rule->text,
+			 is_value ? "" : "the change of ", name, limit <= lowest ? "below" : "above",
+			 limit <= lowest ? lowest : highest, is_growth ? "%" : "");
 }
 
 /* Takes a growth in percent; false where the text is none. */
@@ -270,14 +415,20 @@ static int parse(struct rule *rule, bool of_change, struct error *error)
 		rule->is_delayed = true;
 		rule->column = COLUMN_WAITS;
 		result = parse_victims(rule, make_part(open + 1, close), error);
-		return result < 0 ? result : parse_delay(rule, of_change, make_part(close + 1, end), error);
+		if (result == 0)
+			result = parse_delay(rule, of_change, make_part(close + 1, end), error);
+		return result < 0 ? result : check_limit(rule, of_change, delayed, error);
 	}
 	word = memory_duplicate_bytes(name.start, name.length);
 	result = parse_column(rule, word, error);
 	if (result == 0)
-		result = parse_groups(rule, (struct part){open + 1, (size_t)(close - open - 1)}, error);
+		result = parse_groups(rule, make_part(open + 1, close), error);
+	if (result == 0)
+		result = check_kind(rule, word, error);
 	if (result == 0)
 		result = parse_limit(rule, word, of_change, make_part(close + 1, end), error);
+	if (result == 0)
+		result = check_limit(rule, of_change, word, error);
 	free(word);
 	return result;
 }
@@ -296,17 +447,70 @@ int rule_parse(const char *text, bool of_change, struct rule *ret_rule, struct e
 void rule_release(struct rule *rule)
 {
 	free(rule->text);
-	if (rule->glob != NULL)
-		glob_release(rule->glob);
-	if (rule->culprit != NULL)
-		glob_release(rule->culprit);
+	glob_release(rule->glob);
+	glob_release(rule->process);
+	glob_release(rule->culprit);
 	*rule = (struct rule){0};
+}
+
+/* Parts of names on AXIS_ALL. */
+enum {
+	PART_CGROUP,
+	PART_PROCESS,
+	PART_THREAD,
+};
+
+/* A part of a name whose parts have a NUL between them. */
+static struct part find_part(const char *name, size_t length, size_t index)
+{
+	const char *end = name + length, *next = NULL;
+
+	for (; index > 0 && (next = memchr(name, '\0', (size_t)(end - name))) != NULL; index--)
+		name = next + 1;
+	if (index > 0)
+		return (struct part){end, 0};
+	next = memchr(name, '\0', (size_t)(end - name));
+	return (struct part){name, (size_t)((next != NULL ? next : end) - name)};
+}
+
+/* Whether a glob matches a part of the key, or of what is shown of it. */
+static bool part_matches(const struct glob *glob, struct part key, struct part label)
+{
+	return glob_matches(glob, key.start, key.length) || glob_matches(glob, label.start, label.length);
 }
 
 bool rule_matches(const struct rule *rule, const char *key, size_t key_length, const char *label,
 		  size_t label_length)
 {
-	return glob_matches(rule->glob, key, key_length) || glob_matches(rule->glob, label, label_length);
+	if (rule->process == NULL)
+		return part_matches(rule->glob, (struct part){key, key_length},
+				    (struct part){label, label_length});
+	return part_matches(rule->process, find_part(key, key_length, PART_PROCESS),
+			    find_part(label, label_length, PART_PROCESS)) &&
+	       part_matches(rule->glob, find_part(key, key_length, PART_THREAD),
+			    find_part(label, label_length, PART_THREAD));
+}
+
+bool rule_names_one(const struct rule *rule)
+{
+	return glob_is_literal(rule->glob) && (rule->process == NULL || glob_is_literal(rule->process));
+}
+
+void rule_append_group(const struct rule *rule, const char *label, size_t label_length, struct buffer *text)
+{
+	const struct part cgroup = find_part(label, label_length, PART_CGROUP);
+	const struct part process = find_part(label, label_length, PART_PROCESS);
+	const struct part thread = find_part(label, label_length, PART_THREAD);
+
+	if (rule->process == NULL) {
+		buffer_append(text, label, label_length);
+		return;
+	}
+	buffer_append(text, thread.start, thread.length);
+	buffer_append_text(text, " of ");
+	buffer_append(text, process.start, process.length);
+	buffer_append_text(text, " in ");
+	buffer_append(text, cgroup.start, cgroup.length);
 }
 
 bool rule_counts_culprit(const struct rule *rule, bool is_itself, const char *key, size_t key_length,

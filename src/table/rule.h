@@ -2,6 +2,7 @@
 #ifndef CTOP_RULE_H
 #define CTOP_RULE_H
 
+#include "base/buffer.h"
 #include "limit.h"
 #include "snapshot/snapshot.h"
 #include "window/glob.h"
@@ -15,18 +16,9 @@
  *	[after:]delayed(GROUPS [by CULPRITS]) OP LIMIT
  *	psi.cpu OP PERCENT      psi.memory OP PERCENT      psi.io OP PERCENT
  *
- * NUMBER is any column of the screen that has one, or a metric or field, by its title or name
- *(column_find()). In a rule of a comparison the number is the change, and a LIMIT in percent is of the value
- *before; with `after:` it is the value of the second side. Pressure is of recordings, `after:` of comparisons
- *only.
- *
- * `delayed` is the time that GROUPS waited for a CPU while CULPRITS ran, in seconds per second; without `by`
- * whoever did. CULPRITS is a glob for groups of the same kind, for `itself`, and for causes that are no
- * group, as `(wakeup)` (latency_cause.def).
- *
- * GROUPS is a glob (glob.h) for names of processes; where no process has such a name for names of threads,
- *and else for cgroups. `process:`, `thread:` or `cgroup:` before it says which. OP and LIMIT are those of
- * limit.h.
+ * rule_help.def explains each part, for `ctop help rules` and the manual page. In a rule of a comparison the
+ * number is the change, and a LIMIT in percent is of the value before; with `after:` it is the value of the
+ * second side. Pressure is of recordings, `after:` of comparisons only.
  */
 struct rule {
 	char *text;                      /* as the user wrote it, owned */
@@ -34,12 +26,24 @@ struct rule {
 	enum pressure_resource resource; /* of it; else what follows down to the glob */
 	bool of_after;                   /* `after:` stands before it */
 	enum column column;
-	enum axis axis;    /* AXIS_COUNT: the first of rule_axes whose groups the glob matches */
-	struct glob *glob; /* owned */
-	bool is_delayed;   /* the second form: `column` is COLUMN_WAITS, and the limit is in ns per second */
+	/* AXIS_COUNT: the first of rule_axes whose groups the glob matches; AXIS_ALL with a `process` */
+	enum axis axis;
+	struct glob *glob;    /* owned */
+	struct glob *process; /* owned; of "THREADS of PROCESS", where `glob` is for threads; else NULL */
+	bool is_delayed; /* the second form: `column` is COLUMN_WAITS, and the limit is in ns per second */
 	struct glob *culprit; /* of it: owned; NULL: all */
 	struct limit limit;
 };
+
+/* A part of a rule, or an example, and what it means; a NULL ends a list. */
+struct rule_help {
+	const char *word, *description;
+};
+
+extern const struct rule_help rule_words[], rule_examples[];
+
+/* What comes of a rule of a comparison, in sentences. */
+extern const char rule_outcome_words[];
 
 /* The axes on which the groups of a rule are looked for that names none, in this order. */
 enum {
@@ -49,14 +53,23 @@ extern const enum axis rule_axes[RULE_AXES];
 
 /*
  * Parses a rule, `of_change` one of a comparison; the caller releases it with rule_release(). Returns 0, or
- * -EINVAL (nothing to release) with a sentence that quotes the rule and says what is valid.
+ * -EINVAL (nothing to release) with a sentence that quotes the rule and says what is valid. A rule that can
+ * never hold is refused, too, as is one about a number that its groups never have.
  */
 int rule_parse(const char *text, bool of_change, struct rule *ret_rule, struct error *error);
 void rule_release(struct rule *rule);
 
-/* Whether the glob matches a group, by its whole key or by what is shown of it. */
+/* Whether a rule is about a group, by its whole key or by what is shown of it; for a rule with a `process` of
+ * AXIS_ALL, where both have three parts with a NUL between. */
 bool rule_matches(const struct rule *rule, const char *key, size_t key_length, const char *label,
 		  size_t label_length);
+
+/* Whether the groups of a rule are one, which it names without a wildcard. */
+bool rule_names_one(const struct rule *rule);
+
+/* Appends what is shown of a group, for a rule with a `process` as "worker-{N} of api in /pod". Not
+ * sanitised. */
+void rule_append_group(const struct rule *rule, const char *label, size_t label_length, struct buffer *text);
 
 /*
  * Whether a rule of `delayed` counts what a culprit delayed: a group by its key and label, another cause by

@@ -373,14 +373,16 @@ static const struct table_row *find_most_delayed(const struct rule *rule, const 
 
 	for (size_t i = 0; i < table->row_count; i++) {
 		const struct table_row *row = &table->rows[i];
+		const bool is_bound = row->cells[0].partial || row->cells[0].state == CELL_UNAVAILABLE;
 		double time;
+		bool holds;
 
 		if (!rule_matches(rule, row->key, row->key_length, row->label, row->label_length))
 			continue;
 		time = find_delay(rule, blame, row);
-		/* a lower bound proves only that the number is at least so large */
-		if (!comparison_holds(rule->limit.comparison, time, time, rule->limit.number) ||
-		    (!upwards && (row->cells[0].partial || row->cells[0].state == CELL_UNAVAILABLE)))
+		if (!comparison_decides(rule->limit.comparison, time, is_bound ? INFINITY : time,
+					rule->limit.number, &holds) ||
+		    !holds)
 			continue;
 		if (worst == NULL || (upwards ? time > *ret_time : time < *ret_time)) {
 			worst = row;
@@ -444,7 +446,7 @@ static bool judge_axis(struct record_rules *rules, struct record_rule *rule, enu
 		rule->unknown = REASON_READ; /* the second round may know it */
 	if (worst != NULL && !only_match) {
 		buffer_append_format(&text, "%s: ", rule->rule.text);
-		buffer_append(&text, worst->label, worst->label_length);
+		rule_append_group(&rule->rule, worst->label, worst->label_length, &text);
 		buffer_append_text(&text, " has ");
 		append_number(&rule->rule, &worst->cells[0], &text);
 		add_hit(rules, rule, buffer_steal(&text), session_now(rules->session)->captured_at_unix_ns);
@@ -462,10 +464,10 @@ static void judge_groups(struct record_rules *rules, struct record_rule *rule, u
 	const bool only_match = session_previous(rules->session) == NULL;
 	bool matches = false;
 
-	for (size_t i = 0; !matches && i < RULE_AXES; i++) {
-		if (rule->rule.axis == AXIS_COUNT || rule->rule.axis == rule_axes[i])
-			matches = judge_axis(rules, rule, rule_axes[i], only_match);
-	}
+	if (rule->rule.axis != AXIS_COUNT)
+		matches = judge_axis(rules, rule, rule->rule.axis, only_match);
+	for (size_t i = 0; rule->rule.axis == AXIS_COUNT && !matches && i < RULE_AXES; i++)
+		matches = judge_axis(rules, rule, rule_axes[i], only_match);
 	if (matches && (!rule->rule.is_delayed || rule->has_culprit))
 		rule->has_matched = true;
 	else if (rule->first_judged_ns == 0)
