@@ -25,6 +25,14 @@ enum diff_matching {
 	DIFF_MATCHING_COUNT, /* threads where they can be told apart */
 };
 
+/* The exit status for rules that cannot be judged. */
+enum diff_unjudged {
+	DIFF_UNJUDGED_WARN, /* COMMAND_NOT_JUDGED */
+	DIFF_UNJUDGED_FAIL, /* COMMAND_RULE_BROKEN */
+	DIFF_UNJUDGED_OK,   /* COMMAND_DONE */
+};
+
+/* The options of `ctop diff`. */
 struct diff_command_options {
 	struct view_options view;
 	struct report_options report;
@@ -32,6 +40,7 @@ struct diff_command_options {
 	int match;                   /* enum diff_matching */
 	bool per[TABLES_PER_COUNT];  /* columns for each second, for each thread */
 	struct option_texts fail_if; /* rules */
+	int unjudged;                /* enum diff_unjudged */
 	const char *tab;             /* of the rows of groups; NULL: Overview */
 	bool is_long;                /* a row for each metric */
 	bool any, all;               /* changes that are not real break them; and are printed */
@@ -47,6 +56,13 @@ enum {
 static const char *const matchings[] = {
 	[DIFF_MATCHING_GROUPS] = "group",
 	[DIFF_MATCHING_THREADS] = "thread",
+	NULL,
+};
+
+static const char *const unjudged_names[] = {
+	[DIFF_UNJUDGED_WARN] = "warn",
+	[DIFF_UNJUDGED_FAIL] = "fail",
+	[DIFF_UNJUDGED_OK] = "ok",
 	NULL,
 };
 
@@ -76,16 +92,14 @@ static const struct option own_options[] = {
 			"with the value per thread; may be repeated"},
 	{OPTION('\0', "fail-if", "RULE", struct diff_command_options, fail_if),
 	 .description =
-		 "exit with 3 if 'NUMBER(GROUPS) OP LIMIT' is true of a group's change: 'CPU%(worker-*) > "
-		 "20%', 'read_bytes(cgroup:/system.slice/*) >= 10M'; NUMBER is any column or metric, GROUPS "
-		 "a glob for processes, else threads, else cgroups; 'delayed(api by backup) > 0.2' of the "
-		 "seconds per second that api waited for a CPU while backup ran; with after: before it, of "
-		 "the "
-		 "value in the second file; also if a number is unavailable or no group matches; may be "
-		 "repeated; of "
-		 "two files with windows only changes that are real break it"},
+		 "exit with 3 if a rule is broken or matches nothing (ctop help rules); may be repeated: "
+		 "'CPU%(worker-*) > 20%', 'after:RSS(api) > 2G'"},
+	{OPTION('\0', "unjudged", "HOW", struct diff_command_options, unjudged), .choices = unjudged_names,
+	 .description =
+		 "rules that cannot be judged, since a number is unavailable: warn (exit with 4, default), "
+		 "fail (3) or ok (0)"},
 	{OPTION('\0', "any", NULL, struct diff_command_options, any),
-	 .description = "let changes that may be chance break rules (files with windows)"},
+	 .description = "let changes that may be chance, and bursts, break rules (files with windows)"},
 	{OPTION('t', "tab", "TAB", struct diff_command_options, tab),
 	 .description =
 		 "print the columns of this tab (run, io, memory and so on, as in ctop; default overview); "
@@ -162,20 +176,38 @@ static void tell_comparability(const struct comparability *comparability, enum r
 			     comparability->rows[i].text);
 }
 
-static int tell_rules(const struct diff_rule_outcomes *outcomes)
+static int tell_rules(const struct diff_rule_outcomes *outcomes, enum diff_unjudged unjudged)
 {
 	for (size_t i = 0; i < outcomes->count; i++) {
-		if (outcomes->items[i].broken)
-			command_note("rule broken: %s", outcomes->items[i].text);
+		if (outcomes->items[i].result != DIFF_RULE_KEPT)
+			command_note("%s: %s", diff_rule_results[outcomes->items[i].result].words,
+				     outcomes->items[i].text);
 	}
-	return outcomes->broken ? COMMAND_RULE_BROKEN : COMMAND_DONE;
+	if (outcomes->broken || (outcomes->unjudged && unjudged == DIFF_UNJUDGED_FAIL))
+		return COMMAND_RULE_BROKEN;
+	return outcomes->unjudged && unjudged == DIFF_UNJUDGED_WARN ? COMMAND_NOT_JUDGED : COMMAND_DONE;
+}
+
+/* Refuses two files in which a check would find nothing, or the reverse of what happened. */
+static int check_order(const struct snapshot_report *report, struct error *error)
+{
+	if (comparability_has(report->comparability, "same-capture"))
+		return error_set(error, -EINVAL,
+				 "%s and %s are one capture: rules need two, the earlier one first",
+				 report->names[DIFF_BEFORE], report->names[DIFF_AFTER]);
+	if (comparability_has(report->comparability, "swapped-order") &&
+	    comparability_same_boot(report->snapshots[DIFF_BEFORE], report->snapshots[DIFF_AFTER]))
+		return error_set(error, -EINVAL,
+				 "%s is older than %s: rules need the earlier capture first; swap the two",
+				 report->names[DIFF_AFTER], report->names[DIFF_BEFORE]);
+	return 0;
 }
 
 static int check_rules(const struct snapshot_report *report, const struct rule *rules, size_t count,
 		       struct error *error)
 {
 	const bool of_one_boot = report->match != NULL && !report->how.dialect->is_flagged;
-	int status = 0;
+	int status = count != 0 && !diff_has_sets(report->diff) ? check_order(report, error) : 0;
 
 	for (size_t i = 0; status == 0 && diff_has_sets(report->diff) && i < count; i++)
 		status = diff_rule_check_sets(&rules[i], error);
@@ -370,8 +402,9 @@ static int write_comparison(const struct diff_command_options *options, struct s
 	tell_comparability(report->comparability, report->report.format);
 	if (report->how.rates && capture_count(captures) == DIFF_SIDE_COUNT)
 		tell_range(captures->names[DIFF_BEFORE], captures->names[DIFF_AFTER]);
-	return snapshot_report_write(report, &error) < 0 ? command_failed(&error)
-							 : tell_rules(&report->outcomes);
+	return snapshot_report_write(report, &error) < 0
+		       ? command_failed(&error)
+		       : tell_rules(&report->outcomes, (enum diff_unjudged)options->unjudged);
 }
 
 /* The head of a report of one set has no room for what makes its runs hard to compare. */

@@ -63,12 +63,8 @@ static const struct option own_options[] = {
 	 .description = "remove the oldest days when the history is larger than this; default 2G"},
 	{OPTION('\0', "when", "RULE", struct record_command_options, when),
 	 .description =
-		 "when 'NUMBER(GROUPS) OP LIMIT' becomes true of a group, mark the moment and save a "
-		 "full snapshot in the history's directory: 'RSS(*) > 8G', 'CPU%(worker-*) > 150', "
-		 "'run_time_ns(thread:io-*) > 2s' (a second), with --latency 'delayed(api by backup) > 0.2' "
-		 "(seconds a second that api waited for a CPU while backup ran); of pressure 'psi.cpu > 20' "
-		 "(percent of "
-		 "the time; also psi.memory and psi.io); may be repeated"},
+		 "mark the moment and save a full snapshot in the history's directory when a rule becomes "
+		 "true (ctop help rules); may be repeated: 'RSS(*) > 8G', 'psi.cpu > 20'"},
 	{PARSED_OPTION('\0', "rest", "TIME", struct record_command_options, rest_ns, when_parse_length),
 	 .description = "time between two marks of the same rule; default 10m"},
 	{OPTION('p', "pid", "PID", struct record_command_options, scope), .minimum = 1, .maximum = INT32_MAX,

@@ -735,6 +735,15 @@ struct comparability *comparability_create_of_sets(const struct comparability_se
 	return result;
 }
 
+bool comparability_has(const struct comparability *comparability, const char *id)
+{
+	for (size_t i = 0; i < comparability->count; i++) {
+		if (strcmp(comparability->rows[i].id, id) == 0)
+			return true;
+	}
+	return false;
+}
+
 void comparability_release(struct comparability *comparability)
 {
 	if (comparability == NULL)

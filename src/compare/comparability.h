@@ -67,6 +67,9 @@ struct comparability *comparability_create_of_sets(const struct comparability_se
 void comparability_add(struct comparability *comparability, enum comparability_severity severity,
 		       const char *id, const char *text);
 
+/* Whether there is a row with that id. */
+bool comparability_has(const struct comparability *comparability, const char *id);
+
 /* Frees the rows; NULL is allowed. */
 void comparability_release(struct comparability *comparability);
 

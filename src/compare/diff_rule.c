@@ -2,6 +2,7 @@
 #include "diff_rule.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,36 @@ enum {
 	NAMED_GROUPS = 10 /* of one rule by name; the others are counted */
 };
 
+const struct diff_rule_result_entry diff_rule_results[DIFF_RULE_RESULT_COUNT] = {
+	[DIFF_RULE_KEPT] = {"kept", "rule kept"},
+	[DIFF_RULE_BROKEN] = {"broken", "rule broken"},
+	[DIFF_RULE_UNJUDGED] = {"not judged", "rule not judged"},
+	[DIFF_RULE_WARNING] = {"warning", "rule warning"},
+};
+
+/* The number of a group that a rule compares, or its known bounds. */
+struct measure {
+	bool is_known;          /* whether the number or a bound of it is */
+	double low, high;       /* bounds of the number, which are equal if it is known in full */
+	double least, most;     /* bounds of the change, in the unit of the column; 0 with `after:` */
+	enum value_state state; /* absent without a number, unavailable if it is not known in full */
+	reason_id reason;       /* why the number is unavailable */
+	enum diff_side side;    /* side whose value is unavailable or a bound */
+};
+
+/* A group of a rule and what came of it. */
+struct finding {
+	size_t pair;
+	struct measure measure;
+	double excess; /* by which the number passes the limit */
+	bool is_burst; /* the change came in a burst */
+};
+
+struct findings {
+	struct finding *items;
+	size_t count, capacity;
+};
+
 /* A rule while its groups are judged. */
 struct judgement {
 	const struct rule *rule;
@@ -29,30 +60,26 @@ struct judgement {
 	double limit;             /* in the unit of the column's values */
 	bool any;
 	struct diff_rule_outcomes *outcomes;
-	struct buffer text; /* scratch */
-	size_t matching;    /* groups */
-	size_t judged;      /* of them those with a number */
-	size_t absent;      /* to which it does not apply */
-	size_t unavailable; /* whose number is unavailable */
-	size_t nearest;     /* pair that comes nearest to breaking it, of those judged */
-	double nearest_number;
-	struct offender {
-		size_t pair;
-		double excess; /* by which the number passes the limit */
-	} * offenders;
-	size_t offender_count, offender_capacity;
+	struct buffer text;        /* scratch */
+	size_t matching;           /* groups */
+	size_t judged;             /* groups with a number that decides */
+	size_t absent;             /* groups to which the number does not apply */
+	struct finding nearest;    /* comes nearest to breaking the rule, of those judged */
+	struct findings offenders; /* break it */
+	struct findings bursts;    /* would break it if the change had not come in a burst */
+	struct findings unjudged;  /* have a number that is unavailable, or a bound that does not decide */
 };
 
 /*
- * The key, or what is shown of it (a pattern, or the one name that it stands for); on AXIS_ALL its three
- * parts as they are printed.
+ * Whether a rule matches a pair by its key or its label. On AXIS_ALL these are the three parts as printed, or
+ * for a rule with a process the parts themselves.
  */
 static bool matches(const struct rule *rule, const struct diff *diff, const struct diff_pair *pair)
 {
 	struct buffer whole = {0};
 	bool found;
 
-	if (diff->options.grouping.axis != AXIS_ALL)
+	if (diff->options.grouping.axis != AXIS_ALL || rule->process != NULL)
 		return rule_matches(rule, pair->key, pair->key_length, pair->label, pair->label_length);
 	diff_append_key(pair, &whole);
 	found = rule_matches(rule, whole.data, whole.length, whole.data, whole.length);
@@ -80,6 +107,31 @@ static size_t count_matching(const struct rule *rule, const struct diff *diff)
 	for (size_t i = 0; i < diff->pair_count; i++)
 		count += matches(rule, diff, &diff->pairs[i]);
 	return count;
+}
+
+/* Whether a limit in percent is one of how much a value grew. */
+static bool is_growth(const struct rule *rule)
+{
+	return rule->limit.kind == LIMIT_PERCENT && !rule->of_after;
+}
+
+/* Whether it is about a share of time, as the screen shows it. */
+static bool is_share(const struct rule *rule)
+{
+	return limit_is_share(rule->column) && rule->limit.kind != LIMIT_AMOUNT && !is_growth(rule);
+}
+
+static double limit_of(const struct rule *rule, enum column column)
+{
+	const double number = rule->limit.number;
+
+	if (is_growth(rule))
+		return number;
+	if (is_share(rule))
+		return number * diff_percent(column);
+	if (rule->limit.kind == LIMIT_AMOUNT && column_report_ladder(column) == LADDER_TICKS)
+		return number / NS_PER_TICK;
+	return limit_in(&rule->limit, column_entry(column)->unit);
 }
 
 /* --- numbers --- */
@@ -135,69 +187,98 @@ static struct diff_value value_of_delay(const struct judgement *judgement, size_
 	return value;
 }
 
+/*
+ * Completes the value of a group that is on one side only: of what adds up it has 0 on the other side. An
+ * amount that is there (memory, threads) did not grow from nothing by a percentage, or each new process would
+ * break a rule about growth. Where changes are those of threads, the work of a group that went is not known.
+ */
+static void complete_sides(const struct judgement *judgement, const struct diff_pair *pair,
+			   struct diff_value *value)
+{
+	const struct rule *rule = judgement->rule;
+	const enum column column = judgement->column;
+	const enum diff_side side = pair->kind == DIFF_PAIR_ONLY_BEFORE ? DIFF_AFTER : DIFF_BEFORE;
+
+	if (rule->of_after || diff_pair_is_joined(pair) || !column_adds_up(column) ||
+	    (is_growth(rule) && !diff_evidence_counts(column)) || diff_is_lost(judgement->diff, pair, column))
+		return;
+	value->side[side] = (struct diff_side_value){.state = VALUE_READ, .has_number = true};
+	diff_value_conclude(value, column_is_ratio(column));
+}
+
 static struct diff_value value_of(const struct judgement *judgement, size_t index)
 {
-	return judgement->rule->is_delayed
-		       ? value_of_delay(judgement, index)
-		       : diff_column(judgement->diff, &judgement->diff->pairs[index], judgement->column);
+	const struct diff_pair *pair = &judgement->diff->pairs[index];
+	struct diff_value value = judgement->rule->is_delayed
+					  ? value_of_delay(judgement, index)
+					  : diff_column(judgement->diff, pair, judgement->column);
+
+	complete_sides(judgement, pair, &value);
+	return value;
 }
 
-/* Whether a limit in percent is one of how much a value grew. */
-static bool is_growth(const struct rule *rule)
+/* Growth in percent. A percentage of 0 can hold no change but 0 itself. */
+static double percentage(double before, double after)
 {
-	return rule->limit.kind == LIMIT_PERCENT && !rule->of_after;
+	if (fabs(before) <= DBL_EPSILON)
+		return after == before ? 0 : copysign(INFINITY, after - before);
+	return isinf(before) ? -100 : (after - before) / before * 100;
 }
 
-/* Whether it is about a share of time, as the screen shows it. */
-static bool is_share(const struct rule *rule)
+/* The highest that the number of a side may be. */
+static double highest(const struct diff_side_value *side)
 {
-	return limit_is_share(rule->column) && rule->limit.kind != LIMIT_AMOUNT && !is_growth(rule);
+	return side->partial ? INFINITY : side->number;
 }
 
-static double limit_of(const struct rule *rule, enum column column)
-{
-	const double number = rule->limit.number;
-
-	if (is_growth(rule))
-		return number;
-	if (is_share(rule))
-		return number * diff_percent(column);
-	if (rule->limit.kind == LIMIT_AMOUNT && column_report_ladder(column) == LADDER_TICKS)
-		return number / NS_PER_TICK;
-	return limit_in(&rule->limit, column_entry(column)->unit);
-}
-
-/* A percentage of 0 can hold no change but 0 itself. */
-static double percentage(const struct diff_value *value)
-{
-	if (value->has_fraction)
-		return value->fraction * 100;
-	return value->delta == 0 ? 0 : copysign(INFINITY, value->delta);
-}
-
-/* The number that the rule is about; false without one, then the state and its reason. */
-static bool take_number(const struct rule *rule, const struct diff_value *value, double *ret_number,
-			enum value_state *ret_state, reason_id *ret_reason, enum diff_side *ret_side)
+static struct measure measure_after(const struct judgement *judgement, const struct diff_value *value)
 {
 	const struct diff_side_value *after = &value->side[DIFF_AFTER];
 
-	*ret_side = DIFF_AFTER;
-	if (rule->of_after) {
-		*ret_number = after->number;
-		*ret_state = after->partial ? VALUE_UNAVAILABLE : after->state;
-		*ret_reason = after->reason;
-		return after->state == VALUE_READ && !after->partial && after->has_number;
+	return (struct measure){
+		.is_known = after->state == VALUE_READ && after->has_number &&
+			    (!after->partial || column_has_lower_bounds(judgement->column)),
+		.low = after->number,
+		.high = highest(after),
+		.state = after->partial ? VALUE_UNAVAILABLE : after->state,
+		.reason = after->reason,
+		.side = DIFF_AFTER,
+	};
+}
+
+/* Measures a group: the number that the rule compares lies between `low` and `high`. */
+static struct measure take_measure(const struct judgement *judgement, const struct diff_value *value)
+{
+	const struct diff_side_value *before = &value->side[DIFF_BEFORE], *after = &value->side[DIFF_AFTER];
+	struct measure measure = {.state = value->state, .reason = value->reason, .side = value->reason_side};
+
+	if (judgement->rule->of_after)
+		return measure_after(judgement, value);
+	if (value->has_delta) {
+		measure.least = measure.most = value->delta;
+	} else if (before->has_number && after->has_number && column_has_lower_bounds(judgement->column)) {
+		measure.least = after->number - highest(before);
+		measure.most = highest(after) - before->number;
+	} else {
+		return measure;
 	}
-	*ret_number = is_growth(rule) ? percentage(value) : value->delta;
-	*ret_state = value->state;
-	*ret_reason = value->reason;
-	*ret_side = value->reason_side;
-	return value->has_delta;
+	measure.is_known = true;
+	measure.low = is_growth(judgement->rule) ? percentage(highest(before), after->number) : measure.least;
+	measure.high = is_growth(judgement->rule) ? percentage(before->number, highest(after)) : measure.most;
+	return measure;
+}
+
+/* The change that is sure, 0 where it may be none. */
+static double sure_change(const struct measure *measure)
+{
+	return measure->least > 0 ? measure->least : measure->most < 0 ? measure->most : 0;
 }
 
 /* By how much the number passes the limit: below 0 where it does not. */
-static double excess(const struct judgement *judgement, double number)
+static double excess(const struct judgement *judgement, const struct measure *measure)
 {
+	const double number = measure->low != -INFINITY ? measure->low : measure->high;
+
 	switch (judgement->rule->limit.comparison) {
 	case COMPARISON_MORE:
 	case COMPARISON_AT_LEAST:
@@ -213,14 +294,28 @@ static double excess(const struct judgement *judgement, double number)
 }
 
 /* The worst first; of equal ones the first. */
-static int compare_offenders(const void *a, const void *b, void *context)
+static int compare_findings(const void *a, const void *b, void *context)
 {
-	const struct offender *left = a, *right = b;
+	const struct finding *left = a, *right = b;
 	const int order = order_numbers(left->excess, right->excess, false);
 
 	(void)context;
 	return order != 0 ? order : order_u64(left->pair, right->pair);
 }
+
+static void add_finding(struct findings *findings, const struct finding *finding)
+{
+	*MEMORY_APPEND(findings->items, findings->count, findings->capacity) = *finding;
+}
+
+/* Brings the worst to the front. */
+static void sort_findings(struct findings *findings)
+{
+	order_first(findings->items, findings->count, sizeof(*findings->items), NAMED_GROUPS,
+		    compare_findings, NULL);
+}
+
+/* --- sentences --- */
 
 /* Begins the sentence of an outcome. */
 static void begin_text(struct judgement *judgement)
@@ -229,7 +324,7 @@ static void begin_text(struct judgement *judgement)
 	buffer_append_format(&judgement->text, "%s: ", judgement->rule->text);
 }
 
-static void add_outcome(struct judgement *judgement, bool broken)
+static void add_outcome(struct judgement *judgement, enum diff_rule_result result)
 {
 	struct diff_rule_outcomes *outcomes = judgement->outcomes;
 	struct buffer *text = &judgement->text;
@@ -237,10 +332,11 @@ static void add_outcome(struct judgement *judgement, bool broken)
 	*MEMORY_APPEND(outcomes->items, outcomes->count, outcomes->capacity) = (struct diff_rule_outcome){
 		.rule = arena_duplicate(&outcomes->arena, judgement->rule->text,
 					strlen(judgement->rule->text)),
-		.broken = broken,
+		.result = result,
 		.text = arena_duplicate(&outcomes->arena, text->data, text->length),
 	};
-	outcomes->broken |= broken;
+	outcomes->broken |= result == DIFF_RULE_BROKEN;
+	outcomes->unjudged |= result == DIFF_RULE_UNJUDGED;
 	begin_text(judgement);
 }
 
@@ -252,6 +348,38 @@ static void append_number(double number, enum unit unit, enum cell_style style, 
 	screen_format_cell(text, &cell, &screen_marks_utf8);
 }
 
+/* Whether the screen shows the number as percent of a CPU, and the rule does, too. */
+static bool reads_as_share(const struct judgement *judgement)
+{
+	return judgement->diff->options.rates && judgement->rule->column < COLUMN_COUNT &&
+	       limit_is_share(judgement->rule->column) && judgement->rule->limit.kind != LIMIT_AMOUNT;
+}
+
+/* The number of a side: "182.0%", "500 ms", "at least 12.3K". */
+static void append_side(struct judgement *judgement, const struct diff_side_value *side)
+{
+	struct buffer *text = &judgement->text;
+
+	buffer_append_text(text, side->partial ? "at least " : "");
+	if (judgement->rule->is_delayed)
+		humanize_duration(text, side->number);
+	else if (reads_as_share(judgement))
+		humanize_percent(text, side->number / diff_percent(judgement->column));
+	else
+		append_number(side->number, column_report_unit(judgement->column), CELL_STYLE_VALUE, text);
+}
+
+/* The change of a number that is no share: "+12.3ms", "at least +12.3ms". */
+static void append_change(struct judgement *judgement, const struct measure *measure)
+{
+	const bool is_lowest = measure->least != -INFINITY;
+
+	if (measure->least != measure->most)
+		buffer_append_text(&judgement->text, is_lowest ? "at least " : "at most ");
+	append_number(is_lowest ? measure->least : measure->most, column_report_unit(judgement->column),
+		      CELL_STYLE_CHANGE, &judgement->text);
+}
+
 static void append_fraction(const struct diff_value *value, struct buffer *text)
 {
 	if (!value->has_fraction)
@@ -261,76 +389,72 @@ static void append_fraction(const struct diff_value *value, struct buffer *text)
 	buffer_append_char(text, ')');
 }
 
-/* "GROUP changed from 182.0% to 242.0% (+33.0%)", "GROUP was delayed 812 ms per second" */
-static void append_time(const struct rule *rule, enum column column, const struct diff_value *value,
-			struct buffer *text)
+static void append_group(struct judgement *judgement, const struct diff_pair *pair)
 {
-	void (*const append)(struct buffer *, double) = rule->is_delayed ? humanize_duration
-									 : humanize_percent;
-	const double unit = rule->is_delayed ? 1 : diff_percent(column);
-
-	if (rule->of_after) {
-		buffer_append_text(text, rule->is_delayed ? " was delayed " : " has ");
-	} else {
-		buffer_append_text(text, " changed from ");
-		append(text, value->side[DIFF_BEFORE].number / unit);
-		buffer_append_text(text, " to ");
-	}
-	append(text, value->side[DIFF_AFTER].number / unit);
-	if (rule->is_delayed)
-		buffer_append_text(text, " per second");
-	if (!rule->of_after)
-		append_fraction(value, text);
+	if (judgement->rule->process != NULL)
+		rule_append_group(judgement->rule, pair->label, pair->label_length, &judgement->text);
+	else
+		diff_append_label(judgement->diff, pair, &judgement->text);
 }
 
-/* "GROUP changed by +12.3ms (+8.1%)", "GROUP has 12.3ms". */
-static void append_measurement(struct judgement *judgement, size_t index)
+/* "GROUP changed by +12.3ms (+8.1%)", "GROUP changed from 182.0% to 242.0% (+33.0%)", "GROUP has 12.3ms",
+ * "GROUP was delayed 812 ms per second". */
+static void append_measurement(struct judgement *judgement, const struct finding *finding)
 {
 	const struct rule *rule = judgement->rule;
-	const enum column column = judgement->column;
-	const struct diff_pair *pair = &judgement->diff->pairs[index];
-	const struct diff_value value = value_of(judgement, index);
-	const enum unit unit = column_report_unit(column);
+	const struct diff_pair *pair = &judgement->diff->pairs[finding->pair];
+	const struct diff_value value = value_of(judgement, finding->pair);
+	const char *per_second = rule->is_delayed ? " per second" : "";
 	struct buffer *text = &judgement->text;
 
-	diff_append_label(judgement->diff, pair, text);
-	if (rule->is_delayed || (judgement->diff->options.rates && rule->column < COLUMN_COUNT &&
-				 limit_is_share(rule->column) && rule->limit.kind != LIMIT_AMOUNT)) {
-		append_time(rule, column, &value, text);
-		return;
-	}
-	buffer_append_text(text, rule->of_after ? " has " : " changed by ");
+	append_group(judgement, pair);
 	if (rule->of_after) {
-		append_number(value.side[DIFF_AFTER].number, unit, CELL_STYLE_VALUE, text);
+		buffer_append_text(text, rule->is_delayed ? " was delayed " : " has ");
+		append_side(judgement, &value.side[DIFF_AFTER]);
+		buffer_append_text(text, per_second);
 		return;
 	}
-	append_number(value.delta, unit, CELL_STYLE_CHANGE, text);
+	if (!diff_pair_is_joined(pair))
+		buffer_append_format(
+			text, ", in %s only,",
+			diff_side_names[pair->kind == DIFF_PAIR_ONLY_BEFORE ? DIFF_BEFORE : DIFF_AFTER]);
+	if (rule->is_delayed || reads_as_share(judgement)) {
+		buffer_append_text(text, " changed from ");
+		append_side(judgement, &value.side[DIFF_BEFORE]);
+		buffer_append_text(text, " to ");
+		append_side(judgement, &value.side[DIFF_AFTER]);
+		buffer_append_text(text, per_second);
+	} else {
+		buffer_append_text(text, " changed by ");
+		append_change(judgement, &finding->measure);
+	}
 	append_fraction(&value, text);
 }
 
-static void tell_unavailable(struct judgement *judgement, size_t pair, reason_id reason, enum diff_side side)
-{
-	if (judgement->unavailable++ >= NAMED_GROUPS)
-		return;
-	buffer_append_text(&judgement->text, "cannot be judged, ");
-	diff_append_label(judgement->diff, &judgement->diff->pairs[pair], &judgement->text);
-	buffer_append_format(&judgement->text, " is unavailable in %s (%s)", diff_side_names[side],
-			     reason_words(reason));
-	add_outcome(judgement, true);
-}
+/* --- the groups --- */
 
-/* Whether a change is more than chance, where that is tested; one of a group of those that match. */
-static bool is_beyond_chance(const struct judgement *judgement, const struct diff_evidence_cell *evidence)
+/* Classes of changes that pass the limit, by the parts of two windows. */
+enum change {
+	CHANGE_BY_CHANCE,
+	CHANGE_IN_BURST,
+	CHANGE_REAL,
+};
+
+/* Classifies a tested change; every matching group has a test, so that chance counts for each of them. */
+static enum change change_of(const struct judgement *judgement, const struct diff_evidence_cell *evidence)
 {
-	return evidence->stands_out &&
-	       evidence->chance * (double)judgement->matching <= DIFF_EVIDENCE_CHANCE_MAX;
+	if (evidence->stands_out &&
+	    evidence->chance * (double)judgement->matching <= DIFF_EVIDENCE_CHANCE_MAX)
+		return CHANGE_REAL;
+	return evidence->is_burst ? CHANGE_IN_BURST : CHANGE_BY_CHANCE;
 }
 
 /* The same of a column that is more than a sum: it changes with its counters. */
-static bool has_input_beyond_chance(const struct judgement *judgement, const struct diff_pair *pair)
+static enum change change_of_inputs(const struct judgement *judgement, const struct diff_pair *pair)
 {
 	const struct column_entry *entry = column_entry(judgement->column);
 	const size_t count = column_is_metric(judgement->column) ? 0 : diff_metric_inputs(judgement->column);
+	enum change largest = CHANGE_BY_CHANCE;
 	bool is_tested = false;
 
 	for (size_t i = 0; i < count; i++) {
@@ -338,87 +462,164 @@ static bool has_input_beyond_chance(const struct judgement *judgement, const str
 		const struct diff_value value = diff_column(judgement->diff, pair, input);
 		const struct diff_evidence_cell evidence = diff_evidence_of(judgement->diff, pair, input,
 									    &value);
+		const enum change change = evidence.is_tested ? change_of(judgement, &evidence)
+							      : CHANGE_BY_CHANCE;
 
-		if (evidence.is_tested && is_beyond_chance(judgement, &evidence))
-			return true;
 		is_tested |= evidence.is_tested;
+		largest = change > largest ? change : largest;
 	}
-	return !is_tested;
+	return is_tested ? largest : CHANGE_REAL;
 }
 
 /* The limit stands for the size of a change, and the test is one of the groups that match. */
-static bool is_real(const struct judgement *judgement, size_t pair, const struct diff_value *value)
+static enum change weigh_change(const struct judgement *judgement, const struct diff_pair *pair,
+				const struct diff_value *value, const struct measure *measure)
 {
-	const struct diff_pair *of = &judgement->diff->pairs[pair];
 	const enum column column = judgement->column;
 	/* percentages and amounts per second need a floor; a limit on a size or a duration is one itself */
 	const bool has_floor = diff_evidence_counts(column) || judgement->rule->limit.kind == LIMIT_PERCENT;
+	const double size = fabs(sure_change(measure));
 	struct diff_evidence_cell evidence;
 
 	if (judgement->diff->evidence == NULL)
-		return true;
+		return CHANGE_REAL;
 	if (judgement->rule->is_delayed)
-		return fabs(value->delta) >= DIFF_BLAME_FLOOR;
-	evidence = diff_evidence_of(judgement->diff, of, column, value);
-	return fabs(value->delta) >= (has_floor ? diff_evidence_floor_of(judgement->diff, of, column) : 0) &&
-	       (evidence.is_tested
-			? is_beyond_chance(judgement, &evidence)
-			: has_input_beyond_chance(judgement, of) ||
-				  diff_evidence_is_unexplained(judgement->diff, of, column, value));
+		return size >= DIFF_BLAME_FLOOR ? CHANGE_REAL : CHANGE_BY_CHANCE;
+	if (size < (has_floor ? diff_evidence_floor_of(judgement->diff, pair, column) : 0))
+		return CHANGE_BY_CHANCE;
+	/* the parts say nothing: a side has none, or its number is a bound */
+	if (!diff_pair_is_joined(pair) || !value->has_delta)
+		return CHANGE_REAL;
+	evidence = diff_evidence_of(judgement->diff, pair, column, value);
+	if (evidence.is_tested)
+		return change_of(judgement, &evidence);
+	return diff_evidence_is_unexplained(judgement->diff, pair, column, value)
+		       ? CHANGE_REAL
+		       : change_of_inputs(judgement, pair);
+}
+
+/* Notes a group with a number that passes the limit. */
+static void add_passing(struct judgement *judgement, const struct diff_value *value, struct finding *finding)
+{
+	/* a change need not be real if a change of 0 breaks the rule, too */
+	const enum change change = judgement->rule->of_after ||
+						   comparison_holds(judgement->rule->limit.comparison, 0, 0,
+								    judgement->limit)
+					   ? CHANGE_REAL
+					   : weigh_change(judgement, &judgement->diff->pairs[finding->pair],
+							  value, &finding->measure);
+
+	finding->is_burst = change == CHANGE_IN_BURST;
+	if (judgement->any || change == CHANGE_REAL)
+		add_finding(&judgement->offenders, finding);
+	else if (finding->is_burst)
+		add_finding(&judgement->bursts, finding);
 }
 
 static void judge_pair(struct judgement *judgement, size_t pair)
 {
-	const struct rule *rule = judgement->rule;
 	const struct diff_value value = value_of(judgement, pair);
-	enum value_state state;
-	enum diff_side side;
-	reason_id reason;
-	double number;
+	struct finding finding = {.pair = pair, .measure = take_measure(judgement, &value)};
+	const struct measure *measure = &finding.measure;
+	bool holds = false;
 
-	if (!take_number(rule, &value, &number, &state, &reason, &side)) {
-		if (state == VALUE_UNAVAILABLE)
-			tell_unavailable(judgement, pair, reason, side);
-		else
-			judgement->absent++;
+	if (!measure->is_known && measure->state != VALUE_UNAVAILABLE) {
+		judgement->absent++;
 		return;
 	}
-	if (judgement->judged++ == 0 ||
-	    excess(judgement, number) > excess(judgement, judgement->nearest_number)) {
-		judgement->nearest = pair;
-		judgement->nearest_number = number;
-	}
-	if (!comparison_holds(rule->limit.comparison, number, number, judgement->limit))
+	if (!measure->is_known || !comparison_decides(judgement->rule->limit.comparison, measure->low,
+						      measure->high, judgement->limit, &holds)) {
+		add_finding(&judgement->unjudged, &finding);
 		return;
-	/* where a change of 0 breaks the rule too, the change need not be real */
-	if (judgement->any || rule->of_after ||
-	    comparison_holds(rule->limit.comparison, 0, 0, judgement->limit) ||
-	    is_real(judgement, pair, &value))
-		*MEMORY_APPEND(judgement->offenders, judgement->offender_count,
-			       judgement->offender_capacity) = (struct offender){pair,
-										 excess(judgement, number)};
+	}
+	finding.excess = excess(judgement, measure);
+	if (judgement->judged++ == 0 || finding.excess > judgement->nearest.excess)
+		judgement->nearest = finding;
+	if (holds)
+		add_passing(judgement, &value, &finding);
+}
+
+/* --- outcomes --- */
+
+/* Counts the groups that are not named. */
+static void add_others(struct judgement *judgement, const struct findings *findings, const char *of_one,
+		       const char *of_several, enum diff_rule_result result)
+{
+	const size_t others = findings->count > NAMED_GROUPS ? findings->count - NAMED_GROUPS : 0;
+
+	if (others == 0)
+		return;
+	buffer_append_format(&judgement->text, "%zu more group%s", others, others == 1 ? of_one : of_several);
+	add_outcome(judgement, result);
 }
 
 static void tell_offenders(struct judgement *judgement)
 {
-	order_first(judgement->offenders, judgement->offender_count, sizeof(*judgement->offenders),
-		    NAMED_GROUPS, compare_offenders, NULL);
-	for (size_t i = 0; i < judgement->offender_count && i < NAMED_GROUPS; i++) {
-		append_measurement(judgement, judgement->offenders[i].pair);
-		add_outcome(judgement, true);
+	struct findings *offenders = &judgement->offenders;
+
+	sort_findings(offenders);
+	for (size_t i = 0; i < offenders->count && i < NAMED_GROUPS; i++) {
+		append_measurement(judgement, &offenders->items[i]);
+		buffer_append_text(&judgement->text, offenders->items[i].is_burst ? ", in a burst" : "");
+		add_outcome(judgement, DIFF_RULE_BROKEN);
 	}
-	if (judgement->offender_count <= NAMED_GROUPS)
-		return;
-	buffer_append_format(&judgement->text, "%zu more group%s it",
-			     judgement->offender_count - NAMED_GROUPS,
-			     judgement->offender_count - NAMED_GROUPS == 1 ? " breaks" : "s break");
-	add_outcome(judgement, true);
+	add_others(judgement, offenders, " breaks it", "s break it", DIFF_RULE_BROKEN);
 }
 
-/* Why no group could be judged. */
+/* Appends the worst change that came in a burst. */
+static void append_burst(struct judgement *judgement)
+{
+	sort_findings(&judgement->bursts);
+	append_measurement(judgement, &judgement->bursts.items[0]);
+	buffer_append_text(&judgement->text, ", in a burst, which breaks rules with --any only");
+}
+
+/* A burst that breaks nothing, where another group breaks the rule. */
+static void tell_bursts(struct judgement *judgement)
+{
+	if (judgement->bursts.count == 0 || judgement->offenders.count == 0)
+		return;
+	append_burst(judgement);
+	add_outcome(judgement, DIFF_RULE_WARNING);
+}
+
+/* Why a group cannot be judged. */
+static void append_unjudged(struct judgement *judgement, const struct finding *finding)
+{
+	const struct diff_value value = value_of(judgement, finding->pair);
+	const struct measure *measure = &finding->measure;
+
+	buffer_append_text(&judgement->text, "cannot be judged, ");
+	append_group(judgement, &judgement->diff->pairs[finding->pair]);
+	if (measure->is_known) {
+		buffer_append_text(&judgement->text, " has ");
+		append_side(judgement, &value.side[measure->side]);
+	} else {
+		buffer_append_text(&judgement->text, " is unavailable");
+	}
+	buffer_append_format(&judgement->text, " in %s (%s)", diff_side_names[measure->side],
+			     reason_words(measure->reason));
+}
+
+/* A group that a rule names has to be judged; of those that a glob finds, some have to be. */
+static void tell_unjudged(struct judgement *judgement)
+{
+	const struct findings *unjudged = &judgement->unjudged;
+	const enum diff_rule_result result = judgement->judged == 0 || rule_names_one(judgement->rule)
+						     ? DIFF_RULE_UNJUDGED
+						     : DIFF_RULE_WARNING;
+
+	for (size_t i = 0; i < unjudged->count && i < NAMED_GROUPS; i++) {
+		append_unjudged(judgement, &unjudged->items[i]);
+		add_outcome(judgement, result);
+	}
+	add_others(judgement, unjudged, " cannot be judged", "s cannot be judged", result);
+}
+
+/* Why no group has a number. */
 static void tell_nothing(struct judgement *judgement)
 {
-	if (judgement->absent == 0)
+	if (judgement->matching == 0)
 		buffer_append_text(&judgement->text, "no group matches");
 	else
 		buffer_append_format(&judgement->text, "%zu group%s match%s and %s no %s", judgement->absent,
@@ -426,42 +627,45 @@ static void tell_nothing(struct judgement *judgement)
 				     judgement->absent == 1 ? "has" : "have",
 				     judgement->rule->of_after ? "value in after"
 							       : "change: the value is absent on a side");
-	add_outcome(judgement, true);
+	add_outcome(judgement, judgement->matching == 0 ? DIFF_RULE_BROKEN : DIFF_RULE_UNJUDGED);
 }
 
 static void tell_kept(struct judgement *judgement)
 {
-	append_measurement(judgement, judgement->nearest);
-	if (comparison_holds(judgement->rule->limit.comparison, judgement->nearest_number,
-			     judgement->nearest_number, judgement->limit))
-		buffer_append_text(&judgement->text, ", which is not real");
+	if (judgement->bursts.count != 0) {
+		append_burst(judgement);
+	} else {
+		append_measurement(judgement, &judgement->nearest);
+		/* it passes the limit */
+		if (comparison_holds(judgement->rule->limit.comparison, judgement->nearest.measure.low,
+				     judgement->nearest.measure.low, judgement->limit))
+			buffer_append_text(&judgement->text, ", which is not real");
+	}
 	if (judgement->judged > 1)
 		buffer_append_format(&judgement->text, ", the nearest of %zu groups", judgement->judged);
 	if (judgement->absent != 0)
 		buffer_append_format(&judgement->text, "; %zu more match without a number",
 				     judgement->absent);
-	add_outcome(judgement, false);
+	add_outcome(judgement, DIFF_RULE_KEPT);
 }
 
 static void judge_pairs(struct judgement *judgement)
 {
 	const struct diff *diff = judgement->diff;
+	const struct rule *rule = judgement->rule;
 
 	for (size_t i = 0; i < diff->pair_count; i++) {
-		if (matches(judgement->rule, diff, &diff->pairs[i]))
+		if (matches(rule, diff, &diff->pairs[i]))
 			judge_pair(judgement, i);
 	}
-	if (judgement->unavailable > NAMED_GROUPS) {
-		buffer_append_format(&judgement->text, "cannot be judged for %zu more group%s",
-				     judgement->unavailable - NAMED_GROUPS,
-				     judgement->unavailable - NAMED_GROUPS == 1 ? "" : "s");
-		add_outcome(judgement, true);
-	}
 	tell_offenders(judgement);
-	if (judgement->judged == 0 && judgement->unavailable == 0)
+	if (judgement->judged == 0 && judgement->unjudged.count == 0)
 		tell_nothing(judgement);
-	else if (judgement->offender_count == 0 && judgement->unavailable == 0)
+	else if (judgement->judged != 0 && judgement->offenders.count == 0 &&
+		 (judgement->unjudged.count == 0 || !rule_names_one(rule)))
 		tell_kept(judgement);
+	tell_bursts(judgement);
+	tell_unjudged(judgement);
 }
 
 /* Whether some culprit of a rule is there, delaying or not. */
@@ -482,42 +686,75 @@ static bool has_culprit(const struct judgement *judgement)
 	return has;
 }
 
-static void judge(const struct rule *rule, const struct diff *diff, bool any,
+/* Marks the pairs of the report that have threads of pairs that broke a rule. */
+static void mark_members(const struct diff *groups, const struct findings *offenders,
+			 const struct diff *report, bool marked[])
+{
+	bool *broke = memory_allocate_zero(groups->pair_count + 1, sizeof(*broke));
+
+	for (size_t i = 0; i < offenders->count; i++)
+		broke[offenders->items[i].pair] = true;
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		const struct ended *ended = diff_ended(groups, (enum diff_side)side);
+
+		for (size_t i = 0; i < groups->snapshots[side]->thread_count; i++) {
+			const size_t pair = diff_pair_of_thread(groups, (enum diff_side)side, i);
+			const size_t row = diff_pair_of_thread(report, (enum diff_side)side, i);
+
+			if (pair != SIZE_MAX && row != SIZE_MAX && broke[pair])
+				marked[row] = true;
+		}
+		for (uint32_t i = 0; ended != NULL && i < ended->count; i++) {
+			const size_t pair = diff_pair_of_ended(groups, (enum diff_side)side, i);
+			const size_t row = diff_pair_of_ended(report, (enum diff_side)side, i);
+
+			if (pair != SIZE_MAX && row != SIZE_MAX && broke[pair])
+				marked[row] = true;
+		}
+	}
+	free(broke);
+}
+
+/* Judges a rule by the pairs of `groups`, and marks the pairs of the report that break it. */
+static void judge(const struct rule *rule, const struct diff *groups, const struct diff *report, bool any,
 		  struct diff_rule_outcomes *outcomes)
 {
 	const enum column column = column_stored_form(rule->column);
 	struct judgement judgement = {
 		.rule = rule,
-		.diff = diff,
+		.diff = groups,
 		.column = column,
 		.limit = limit_of(rule, column),
 		.any = any,
 		.outcomes = outcomes,
-		.matching = count_matching(rule, diff),
+		.matching = count_matching(rule, groups),
 	};
 
 	begin_text(&judgement);
 	if (rule->is_delayed)
-		judgement.blame = diff_blame_create(diff);
+		judgement.blame = diff_blame_create(groups);
 	if (rule->is_delayed && judgement.matching != 0 && !has_culprit(&judgement)) {
 		buffer_append_text(&judgement.text, "no group matches the name after 'by'");
-		add_outcome(&judgement, true);
+		add_outcome(&judgement, DIFF_RULE_BROKEN);
 	} else {
 		judge_pairs(&judgement);
 	}
+	mark_members(groups, &judgement.offenders, report, outcomes->broke_rule);
 	diff_blame_release(judgement.blame);
 	buffer_release(&judgement.text);
-	free(judgement.offenders);
+	free(judgement.offenders.items);
+	free(judgement.bursts.items);
+	free(judgement.unjudged.items);
 }
 
 /* The same comparison of other groups, made once. */
-static const struct diff *regroup(const struct diff *diff, size_t axis, struct diff *made[RULE_AXES])
+static const struct diff *regroup(const struct diff *diff, enum axis axis, struct diff *made[AXIS_COUNT])
 {
 	struct diff_options options = diff->options;
 
-	if (diff->options.grouping.axis == rule_axes[axis])
+	if (diff->options.grouping.axis == axis)
 		return diff;
-	options.grouping.axis = rule_axes[axis];
+	options.grouping.axis = axis;
 	if (made[axis] == NULL)
 		made[axis] = diff_create(diff->snapshots[DIFF_BEFORE], diff->snapshots[DIFF_AFTER], &options);
 	return made[axis];
@@ -525,18 +762,16 @@ static const struct diff *regroup(const struct diff *diff, size_t axis, struct d
 
 /* The comparison whose groups a rule is about. */
 static const struct diff *find_groups(const struct rule *rule, const struct diff *diff,
-				      struct diff *made[RULE_AXES])
+				      struct diff *made[AXIS_COUNT])
 {
 	const enum axis axis = diff->options.grouping.axis;
 	/* who delays whom is known by names */
 	const bool looks_further = axis == AXIS_ALL || (rule->is_delayed && axis_is_by_thread(axis));
 
-	for (size_t i = 0; i < RULE_AXES; i++) {
-		if (rule->axis == rule_axes[i])
-			return regroup(diff, i, made);
-	}
+	if (rule->axis != AXIS_COUNT)
+		return regroup(diff, rule->axis, made);
 	for (size_t i = 0; looks_further && i < RULE_AXES; i++) {
-		const struct diff *groups = regroup(diff, i, made);
+		const struct diff *groups = regroup(diff, rule_axes[i], made);
 
 		if (count_matching(rule, groups) != 0)
 			return groups;
@@ -547,11 +782,14 @@ static const struct diff *find_groups(const struct rule *rule, const struct diff
 void diff_rules_judge(const struct rule rules[], size_t count, const struct diff *diff, bool any,
 		      struct diff_rule_outcomes *outcomes)
 {
-	struct diff *made[RULE_AXES] = {NULL};
+	struct diff *made[AXIS_COUNT] = {NULL};
 
+	if (outcomes->broke_rule == NULL)
+		outcomes->broke_rule = memory_allocate_zero(diff->pair_count + 1,
+							    sizeof(*outcomes->broke_rule));
 	for (size_t i = 0; i < count; i++)
-		judge(&rules[i], find_groups(&rules[i], diff, made), any, outcomes);
-	for (size_t i = 0; i < RULE_AXES; i++)
+		judge(&rules[i], find_groups(&rules[i], diff, made), diff, any, outcomes);
+	for (size_t i = 0; i < AXIS_COUNT; i++)
 		diff_release(made[i]);
 }
 
@@ -601,14 +839,14 @@ static void tell_needed(const struct rule *rule, const struct diff *diff, struct
 void diff_rules_tell_needed(const struct rule rules[], size_t count, const struct diff *diff,
 			    struct comparability *comparability)
 {
-	struct diff *made[RULE_AXES] = {NULL};
+	struct diff *made[AXIS_COUNT] = {NULL};
 
 	for (size_t i = 0; i < count; i++) {
 		/* a value is judged without a test */
 		if (!rules[i].of_after && !rules[i].is_delayed)
 			tell_needed(&rules[i], find_groups(&rules[i], diff, made), comparability);
 	}
-	for (size_t i = 0; i < RULE_AXES; i++)
+	for (size_t i = 0; i < AXIS_COUNT; i++)
 		diff_release(made[i]);
 }
 
@@ -639,6 +877,7 @@ int diff_rule_check_lives(const struct rule *rule, bool of_one_boot, struct erro
 void diff_rule_outcomes_release(struct diff_rule_outcomes *outcomes)
 {
 	free(outcomes->items);
+	free(outcomes->broke_rule);
 	arena_release(&outcomes->arena);
 	*outcomes = (struct diff_rule_outcomes){0};
 }

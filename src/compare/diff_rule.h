@@ -12,10 +12,27 @@
 #include "diff.h"
 #include "table/rule.h"
 
-/* The outcome of a rule: one for each group that breaks it, or one for all if none does. */
+/* Kinds of outcomes. */
+enum diff_rule_result {
+	DIFF_RULE_KEPT,
+	DIFF_RULE_BROKEN,   /* a group breaks it, or no group matches */
+	DIFF_RULE_UNJUDGED, /* no group that matches can be judged, or not the one that it names */
+	DIFF_RULE_WARNING, /* a group decides nothing: it cannot be judged, but others can, or its change came
+			    * in a burst */
+	DIFF_RULE_RESULT_COUNT,
+};
+
+struct diff_rule_result_entry {
+	const char *name;  /* for programs: "not judged" */
+	const char *words; /* for people: "rule not judged" */
+};
+
+extern const struct diff_rule_result_entry diff_rule_results[DIFF_RULE_RESULT_COUNT];
+
+/* An outcome of a rule: one for each group that breaks it, or one for all if none does. */
 struct diff_rule_outcome {
 	const char *rule; /* as the user wrote it */
-	bool broken;
+	enum diff_rule_result result;
 	/*
 	 * A sentence that begins with the rule and gives the group and the number measured, without a period;
 	 * names in it are as read, not sanitised.
@@ -29,15 +46,22 @@ struct diff_rule_outcomes {
 	struct diff_rule_outcome *items;
 	size_t count;
 	size_t capacity;
-	bool broken; /* at least one is */
+	bool broken;      /* at least one rule is */
+	bool unjudged;    /* at least one rule is not judged */
+	bool *broke_rule; /* by pair of the comparison, whether it has a thread of a group that broke a rule;
+			   * owned, NULL before the first rule */
 };
 
 /*
  * Judges rules and appends their outcomes: of each the worst groups that break it, with their numbers, and
- * how many more do; else one outcome that the rule is kept. It is also broken where a matching group's number
- * is unavailable, where none of the matching groups has one, and where no group matches. Groups without a
- * number are mentioned and break nothing as long as another group has one. Of two windows only changes that
- * are real break it, unless `any`.
+ * how many more do; else one outcome that the rule is kept. A rule without a matching group is broken, too.
+ * A bound of a number decides where every number beyond it would decide alike. A group on one side only is
+ * judged by the change from or to 0 in what adds up. Of two windows only changes that are real break a rule,
+ * bursts do not, unless `any`.
+ *
+ * A group with a number that is unavailable leaves the rule unjudged if the rule names it, or if no other
+ * matching group has a number that decides; else it is a warning. Groups to which the number does not apply
+ * are mentioned.
  *
  * The groups are those of the comparison; of one of AXIS_ALL, or where a rule says of what its groups are,
  * those of processes, threads or cgroups over the same threads.

@@ -181,6 +181,14 @@ static void append_item(struct buffer *out, const char *class, const char *word,
 	buffer_append_text(out, "</li>\n");
 }
 
+/* Classes of the style sheet. */
+static const char *const rule_classes[DIFF_RULE_RESULT_COUNT] = {
+	[DIFF_RULE_KEPT] = "kept",
+	[DIFF_RULE_BROKEN] = "broken",
+	[DIFF_RULE_UNJUDGED] = "broken",
+	[DIFF_RULE_WARNING] = "warning",
+};
+
 static void append_banner(struct buffer *out, const struct report_subject *subject)
 {
 	const struct comparability *comparability = subject->comparability;
@@ -190,8 +198,8 @@ static void append_banner(struct buffer *out, const struct report_subject *subje
 		return;
 	buffer_append_text(out, "<ul class=\"banner\">\n");
 	for (size_t i = 0; i < subject->rule_count; i++)
-		append_item(out, subject->rules[i].broken ? "broken" : "kept",
-			    subject->rules[i].broken ? "rule broken" : "rule kept", subject->rules[i].text);
+		append_item(out, rule_classes[subject->rules[i].result],
+			    diff_rule_results[subject->rules[i].result].words, subject->rules[i].text);
 	for (size_t i = 0; i < rows; i++) {
 		const char *severity = comparability_severity_names[comparability->rows[i].severity];
 

@@ -53,7 +53,9 @@ static void append_rules(struct buffer *out, const struct diff_rule_outcome *rul
 	for (size_t i = 0; i < count; i++) {
 		buffer_append_text(out, i != 0 ? ",\n{" : "\n{");
 		json_append_member(out, "rule", rules[i].rule);
-		buffer_append_format(out, ",\"broken\":%s", rules[i].broken ? "true" : "false");
+		buffer_append_format(out, ",\"broken\":%s",
+				     rules[i].result == DIFF_RULE_BROKEN ? "true" : "false");
+		json_append_member(out, "result", diff_rule_results[rules[i].result].name);
 		json_append_member(out, "text", rules[i].text);
 		buffer_append_char(out, '}');
 	}

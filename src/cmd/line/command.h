@@ -21,6 +21,7 @@ enum command_status {
 	COMMAND_FAILED = 1,
 	COMMAND_MISUSED = 2,
 	COMMAND_RULE_BROKEN = 3,
+	COMMAND_NOT_JUDGED = 4,
 };
 
 struct command {
