@@ -306,7 +306,10 @@ struct compare_join *compare_join_of_view(struct comparison *comparison, const s
 
 struct pair_sides compare_sides(const struct comparison *comparison, const struct compare_join *join)
 {
-	return (struct pair_sides){join->diff, compare_inside(comparison, DIFF_AFTER) != DIFF_AFTER};
+	return (struct pair_sides){
+		.diff = join->diff,
+		.swapped = compare_inside(comparison, DIFF_AFTER) != DIFF_AFTER,
+	};
 }
 
 struct table *compare_table(struct comparison *comparison, const struct view *view)

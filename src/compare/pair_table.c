@@ -352,6 +352,11 @@ static double amount_of(const struct diff *diff, const struct diff_pair *pair, e
 	return fabs(difference);
 }
 
+static bool broke_rule(const struct ranking *ranking, uint32_t pair)
+{
+	return ranking->sides->broke_rule != NULL && ranking->sides->broke_rule[pair];
+}
+
 static void choose_rows(struct ranking *ranking)
 {
 	const struct diff *diff = ranking->sides->diff;
@@ -364,7 +369,7 @@ static void choose_rows(struct ranking *ranking)
 
 		if (!passes(ranking, i))
 			continue;
-		if (row.weight == -INFINITY && !view->equal_rows) {
+		if (row.weight == -INFINITY && !view->equal_rows && !broke_rule(ranking, i)) {
 			ranking->folded++;
 			ranking->unknown_count += ranking->unknown[i];
 			continue;
@@ -382,8 +387,10 @@ static int compare_rows(const void *a, const void *b, void *context)
 	const struct ranked *left = a, *right = b;
 	const struct name *x = &ranking->names[left->pair], *y = &ranking->names[right->pair];
 	const int by_name = order_bytes(x->text, x->length, y->text, y->length);
-	int order;
+	int order = (int)broke_rule(ranking, right->pair) - (int)broke_rule(ranking, left->pair);
 
+	if (order != 0)
+		return order;
 	if (view->sort_by_name)
 		order = view->sort_ascending ? by_name : -by_name;
 	else
@@ -495,6 +502,7 @@ static void add_row(struct table *table, const struct ranking *ranking, uint32_t
 	row->is_own = pair->is_own;
 	row->threads = pair->threads[pair_side(ranking->sides, DIFF_AFTER)];
 	row->mark = pair_mark(ranking->sides, pair);
+	row->broke_rule = broke_rule(ranking, index);
 	row->subject = index;
 	if (diff->options.single) {
 		row->tid = diff->snapshots[side]->tid[pair->group[side]];

@@ -14,7 +14,8 @@
 /* A comparison as it is shown. */
 struct pair_sides {
 	const struct diff *diff;
-	bool swapped; /* the user exchanged the sides: `after` of the diff is shown as before */
+	bool swapped;           /* the user exchanged the sides: `after` of the diff is shown as before */
+	const bool *broke_rule; /* by pair: its row comes first, marked; NULL: no group broke a rule */
 };
 
 /* The side of the diff that is shown as `shown`. */

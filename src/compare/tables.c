@@ -8,7 +8,7 @@
 static void make_pairs(struct tables_build *build)
 {
 	const struct tables_request *request = build->request;
-	const struct pair_sides sides = {.diff = build->diff};
+	const struct pair_sides sides = {.diff = build->diff, .broke_rule = request->broke_rule};
 	struct view view;
 
 	view_initialise(&view);

@@ -77,6 +77,7 @@ struct tables_request {
 	bool is_long; /* the table turned: a row for each metric of a group, and the other sections */
 	enum tab tab; /* of the columns of a row for each group, where it is not turned */
 	bool all;     /* rows whose change is not real, too, which are counted else */
+	const bool *broke_rule; /* by pair: rows of its group come first, marked; NULL: none */
 };
 
 /* Whether there is a column of such quotients. */

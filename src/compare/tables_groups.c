@@ -149,11 +149,22 @@ static void weigh_places(struct group_table *groups)
 
 /* --- rows --- */
 
+/* Whether the group of a pair broke a rule; the one behind the last pair is no group. */
+static bool broke_rule(const struct group_table *groups, uint32_t pair)
+{
+	const struct tables_build *build = groups->build;
+
+	return build->request->broke_rule != NULL && pair < build->diff->pair_count &&
+	       build->request->broke_rule[pair];
+}
+
 static int compare_rows(const void *a, const void *b, void *context)
 {
 	const struct ranked *left = a, *right = b;
-	const int order = compare_parents(context, left->pair, right->pair);
+	int order = (int)broke_rule(context, right->pair) - (int)broke_rule(context, left->pair);
 
+	if (order == 0)
+		order = compare_parents(context, left->pair, right->pair);
 	if (order != 0)
 		return order;
 	if (left->sort != right->sort)
@@ -243,6 +254,7 @@ static void fill_row(struct group_table *groups, size_t index, const struct rank
 	table->rows[index].key = pair->key;
 	table->rows[index].key_length = pair->key_length;
 	table->rows[index].threads = pair->threads[DIFF_AFTER];
+	table->rows[index].broke_rule = broke_rule(groups, row->pair);
 	tables_row_fill(groups->build, index, &content);
 }
 

@@ -95,8 +95,9 @@ static void append_sort_value(struct buffer *out, const struct cell *cell)
 	buffer_release(&digits);
 }
 
+/* Appends a cell, with the mark of a row whose group broke a rule if it `is_marked`. */
 static void append_cell(struct report *report, const struct table_column *column, const struct cell *cell,
-			bool *ret_compared, bool *ret_moved)
+			bool is_marked, bool *ret_compared, bool *ret_moved)
 {
 	const char *reason = report_reason_words(cell);
 	struct buffer *out = report->out;
@@ -113,6 +114,8 @@ static void append_cell(struct report *report, const struct table_column *column
 		buffer_append_char(out, '"');
 	}
 	buffer_append_char(out, '>');
+	if (is_marked)
+		buffer_append_text(out, "<strong title=\"broke a rule\">!</strong> ");
 	report_append_shown(report, column, cell, &printed);
 	append_text(out, printed.data, printed.length);
 	buffer_append_text(out, "</td>");
@@ -129,9 +132,10 @@ static void draw_row(struct report *report, const struct table *table, const str
 
 	report->out = &cells;
 	for (size_t i = 0; i < table->column_count; i++)
-		append_cell(report, &table->columns[i], &row->cells[i], &is_compared, &moved);
+		append_cell(report, &table->columns[i], &row->cells[i], i == 0 && row->broke_rule,
+			    &is_compared, &moved);
 	report->out = out;
-	buffer_append_text(out, is_compared && !moved ? "<tr class=\"z\">" : "<tr>");
+	buffer_append_text(out, is_compared && !moved && !row->broke_rule ? "<tr class=\"z\">" : "<tr>");
 	buffer_append(out, cells.data, cells.length);
 	buffer_append_text(out, "</tr>\n");
 	buffer_release(&cells);

@@ -180,6 +180,8 @@ static void append_row_facts(const struct report *report, const struct table_row
 {
 	if (row->is_own)
 		buffer_append_text(report->out, ",\"own\":true");
+	if (row->broke_rule)
+		buffer_append_text(report->out, ",\"broke_rule\":true");
 	if (report->round != NULL && row->tid == 0)
 		json_append_count(report->out, "threads", row->threads);
 }

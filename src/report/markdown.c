@@ -173,7 +173,8 @@ static void draw_rows(struct report *report, const struct table *table)
 
 	for (size_t row = 0; row < table->row_count; row++) {
 		for (size_t i = 0; i < table->column_count; i++) {
-			buffer_append_text(report->out, "| ");
+			buffer_append_text(report->out,
+					   i == 0 && table->rows[row].broke_rule ? "| **!** " : "| ");
 			append_cell(report, &table->columns[i], &table->rows[row].cells[i], &scratch);
 			buffer_append_char(report->out, ' ');
 		}

@@ -16,6 +16,7 @@ enum {
 	NAME_WANTED = 32,  /* cells that a name gets before other columns get room in a narrow terminal */
 	NAME_LEAST = 12,   /* narrowest column of names */
 	GAP = 2,           /* blanks between columns */
+	MARK_ROOM = 2,     /* cells of the mark of groups that broke a rule */
 	NO_ROOM = -1,      /* width of a column that is left out */
 };
 
@@ -105,6 +106,7 @@ static int measure_column(const struct report *report, const struct table *table
 struct drawing {
 	struct report *report;
 	const struct table *table;
+	bool has_marks;     /* lines begin with room for the mark of groups that broke a rule */
 	int *widths;        /* by column, in cells, or NO_ROOM */
 	struct buffer text; /* scratch: the cell being drawn */
 };
@@ -198,6 +200,8 @@ static void draw_row(struct drawing *drawing, const struct table_row *row)
 
 	if (report->round != NULL)
 		buffer_append_char(out, row != NULL ? marks[row->mark] : ' ');
+	if (drawing->has_marks)
+		buffer_append_text(out, row != NULL && row->broke_rule ? "! " : "  ");
 	for (size_t i = 0; i < drawing->table->column_count; i++) {
 		const struct table_column *column = &drawing->table->columns[i];
 		const int room = drawing->widths[i];
@@ -265,8 +269,19 @@ static void draw_footing(const struct drawing *drawing)
 		buffer_append_format(report->out,
 				     "... %zu more lines truncated (use --limit 0 for unlimited)\n",
 				     table->row_total - table->row_count);
+	if (drawing->has_marks)
+		buffer_append_text(report->out, "! broke a rule\n");
 	report_append_folded(report, table, "", "", "\n");
 	draw_left_out(drawing);
+}
+
+static bool has_marks(const struct table *table)
+{
+	for (size_t i = 0; i < table->row_count; i++) {
+		if (table->rows[i].broke_rule)
+			return true;
+	}
+	return false;
 }
 
 static void draw_table(struct report *report, const struct table *table)
@@ -274,13 +289,14 @@ static void draw_table(struct report *report, const struct table *table)
 	struct drawing drawing = {
 		.report = report,
 		.table = table,
+		.has_marks = has_marks(table),
 		.widths = memory_allocate_zero(table->column_count + 1, sizeof(*drawing.widths)),
 	};
 
 	for (size_t i = 0; i < table->column_count; i++)
 		drawing.widths[i] = measure_column(report, table, i, &drawing.text);
 	if (report->width != 0)
-		fit_columns(&drawing, report->width);
+		fit_columns(&drawing, report->width - (drawing.has_marks ? MARK_ROOM : 0));
 	draw_heading(report, table);
 	draw_row(&drawing, NULL);
 	for (size_t i = 0; i < table->row_count; i++) {

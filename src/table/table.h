@@ -143,6 +143,7 @@ struct table_row {
 	uint64_t process_start, start_time;
 	enum row_mark mark;
 	bool is_own;       /* ctop made its name up, such as `(ended)`: see struct name_text */
+	bool broke_rule;   /* whether its group broke a rule of a comparison */
 	bool idle;         /* it did nothing in the span: of a view that hides such rows and keeps an order */
 	bool empty;        /* text draws no line for it: no column of the table applies to the row */
 	uint32_t subject;  /* for session_table_fill() and compare_table_fill() alone */

@@ -47,13 +47,13 @@ hogged()
 came()
 {
     echo "$said" | grep -q '^  [123]\. hog, which was not there before, ' &&
-        echo "$said" | grep -q '^hog  *- → 4  *- → [≥0-9]'
+        echo "$said" | grep -q '^[! ]*hog  *- → 4  *- → [≥0-9]'
 }
 
-# has_both_numbers: whether the row of the pool marks what is real, with what it was and what it is
+# has_both_numbers: whether the row of the pool is marked, and marks what is real, with what it was and what it is
 has_both_numbers()
 {
-    echo "$said" | grep -q '^load-{N}  .* ≠[≥0-9.]* → [≥0-9]'
+    echo "$said" | grep -q '^! load-{N}  .* ≠[≥0-9.]* → [≥0-9]'
 }
 
 # grown NAME CONDITION...: a result about the window beside the hogs. Where others wanted the CPUs before, too, the waits

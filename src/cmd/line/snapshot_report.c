@@ -338,6 +338,8 @@ int snapshot_report_write(struct snapshot_report *report, struct error *error)
 		keep_sections_of_metrics(&report->request);
 	if (tells_changes)
 		find_changes(report);
+	if (tells_changes && report->outcomes.broken)
+		report->request.broke_rule = report->outcomes.broke_rule;
 	report->report.before = report->snapshots[DIFF_BEFORE];
 	report->report.snapshot = report->snapshots[DIFF_AFTER];
 	report_begin(&report->report, &subject);
