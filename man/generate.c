@@ -22,6 +22,7 @@
 #include "metric/reason.h"
 #include "metric/source.h"
 #include "table/column_list.h"
+#include "table/rule.h"
 #include "table/tab.h"
 #include "table/view.h"
 #include "ui/terminal/keys.h"
@@ -212,6 +213,27 @@ static void write_filter_fields(FILE *output)
 	}
 }
 
+static void write_rule_help(FILE *output, const struct rule_help *help)
+{
+	for (; help->word != NULL; help++)
+		write_item(output, "Li", help->word, help->description);
+}
+
+static void write_rules(FILE *output)
+{
+	write_rule_help(output, rule_words);
+}
+
+static void write_rule_examples(FILE *output)
+{
+	write_rule_help(output, rule_examples);
+}
+
+static void write_rule_outcomes(FILE *output)
+{
+	write_sentence(output, rule_outcome_words);
+}
+
 static void write_commands(FILE *output)
 {
 	for (size_t i = 0; commands[i]; i++) {
@@ -381,6 +403,9 @@ static const struct {
 	{"SETTINGS", write_settings},
 	{"AXES", write_axes},
 	{"FILTER_FIELDS", write_filter_fields},
+	{"RULES", write_rules},
+	{"RULE_EXAMPLES", write_rule_examples},
+	{"RULE_OUTCOMES", write_rule_outcomes},
 	{"FILE_METRICS", write_file_metrics},
 	{"METRICS", write_metrics},
 	{"DERIVED", write_derived},

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The table of commands, and `ctop help`, which prints it: with help about columns, filters and keys. */
+/* The table of commands, and `ctop help`, which prints it: with help about columns, filters, keys and rules.
+ */
 #include "commands.h"
 
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include "cmd/line/output.h"
 #include "metric/nearest.h"
 #include "table/filter.h"
+#include "table/rule.h"
 #include "ui/terminal/keys.h"
 #include "window/column.h"
 
@@ -103,10 +105,40 @@ static void describe_filter(struct buffer *buffer)
 	buffer_append_text(buffer, "\n'ctop help columns' lists columns, 'ctop metrics' metrics.\n");
 }
 
+static void append_rule_help(struct buffer *buffer, const struct rule_help *help, size_t cells)
+{
+	for (; help->word != NULL; help++)
+		append_entry(buffer, help->word, cells, help->description);
+}
+
+static void describe_rules(struct buffer *buffer)
+{
+	enum {
+		PART_CELLS = 12,
+		EXAMPLE_CELLS = 30,
+	};
+
+	buffer_append_text(buffer,
+			   "A rule is a condition on groups, for a comparison (ctop diff --fail-if) or a "
+			   "recording\n(ctop record --when):\n\n"
+			   "  [after:]NUMBER(GROUPS) OP LIMIT\n\n");
+	append_rule_help(buffer, rule_words, PART_CELLS);
+	buffer_append_text(buffer, "\nExamples:\n\n");
+	append_rule_help(buffer, rule_examples, EXAMPLE_CELLS);
+	buffer_append_text(buffer, "\n");
+	help_append_wrapped(buffer, rule_outcome_words, "", 0);
+	buffer_append_text(buffer, "\n'ctop help columns' lists columns, 'ctop metrics' metrics.\n");
+}
+
 static const struct {
 	const char *name;
 	void (*append)(struct buffer *buffer);
-} topics[] = {{"columns", describe_columns}, {"filter", describe_filter}, {"keys", describe_keys}};
+} topics[] = {
+	{"columns", describe_columns},
+	{"filter", describe_filter},
+	{"keys", describe_keys},
+	{"rules", describe_rules},
+};
 
 static void list_names(struct buffer *buffer)
 {
@@ -154,8 +186,9 @@ static int help_run(void *options, char **operands, int operand_count)
 
 static const struct command help_command = {
 	.name = "help",
-	.summary = "print help about the program, a command, the columns and keys of the screen, or filters",
-	.usage = "[COMMAND|columns|filter|keys]",
+	.summary = "print help about the program, a command, the columns and keys of the screen, filters, or "
+		   "rules",
+	.usage = "[COMMAND|columns|filter|keys|rules]",
 	.list_operands = list_names,
 	.maximum_operands = 1,
 	.run = help_run,

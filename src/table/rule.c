@@ -20,6 +20,7 @@ const enum axis rule_axes[RULE_AXES] = {AXIS_PROCESS, AXIS_THREAD, AXIS_CGROUP};
 const struct rule_help rule_words[] = {
 #define RULE_WORD(word, description) {word, description},
 #define RULE_EXAMPLE(rule, description)
+#define RULE_OUTCOME(text)
 #include "rule_help.def"
 #undef RULE_WORD
 #undef RULE_EXAMPLE
@@ -30,22 +31,19 @@ const struct rule_help rule_examples[] = {
 #define RULE_WORD(word, description)
 #define RULE_EXAMPLE(rule, description) {rule, description},
 #include "rule_help.def"
-#undef RULE_WORD
 #undef RULE_EXAMPLE
+#undef RULE_OUTCOME
 	{NULL, NULL},
 };
 
 const char rule_outcome_words[] =
-	"A comparison exits with 3 if a group breaks a rule or no group matches it, and with 4 if a rule "
-	"cannot be "
-	"judged: no matching group has a number that decides, or not the one group that the rule names. 3 "
-	"comes "
-	"before 4; --unjudged fail makes it 3, ok 0. A group that a glob finds and that cannot be judged is "
-	"a "
-	"warning. A lower bound above the limit breaks a rule. Of two windows only real changes break rules; "
-	"changes by chance and bursts do with --any. A group in one file only counts from 0 or to 0, except "
-	"in "
-	"ratios, peaks, percentiles and settings, and how much it has does not grow in percent.";
+#define RULE_EXAMPLE(rule, description)
+#define RULE_OUTCOME(text) text
+#include "rule_help.def"
+#undef RULE_WORD
+#undef RULE_EXAMPLE
+#undef RULE_OUTCOME
+	;
 
 /* A part of the rule's text, without blanks around it. */
 struct part {
@@ -285,7 +283,7 @@ static int check_kind(struct rule *rule, const char *name, struct error *error)
 	return 0;
 }
 
-/* Refuses a limit that no number can pass, and that was meant otherwise. */
+/* Refuses a limit that no number of the column can pass. */
 static int check_limit(const struct rule *rule, bool of_change, const char *name, struct error *error)
 {
 	const bool is_value = rule->of_after || !of_change;
@@ -473,7 +471,7 @@ static struct part find_part(const char *name, size_t length, size_t index)
 	return (struct part){name, (size_t)((next != NULL ? next : end) - name)};
 }
 
-/* Whether a glob matches a part of the key, or of what is shown of it. */
+/* Whether a glob matches a part of the key or of the label. */
 static bool part_matches(const struct glob *glob, struct part key, struct part label)
 {
 	return glob_matches(glob, key.start, key.length) || glob_matches(glob, label.start, label.length);

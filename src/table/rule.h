@@ -42,7 +42,7 @@ struct rule_help {
 
 extern const struct rule_help rule_words[], rule_examples[];
 
-/* What comes of a rule of a comparison, in sentences. */
+/* Sentences on the exit statuses for rules of a comparison. */
 extern const char rule_outcome_words[];
 
 /* The axes on which the groups of a rule are looked for that names none, in this order. */
@@ -59,16 +59,15 @@ extern const enum axis rule_axes[RULE_AXES];
 int rule_parse(const char *text, bool of_change, struct rule *ret_rule, struct error *error);
 void rule_release(struct rule *rule);
 
-/* Whether a rule is about a group, by its whole key or by what is shown of it; for a rule with a `process` of
- * AXIS_ALL, where both have three parts with a NUL between. */
+/* Whether a rule is about a group, by its whole key or its label. For a rule with a `process` the group is
+ * one of AXIS_ALL, and key and label have three parts with a NUL between. */
 bool rule_matches(const struct rule *rule, const char *key, size_t key_length, const char *label,
 		  size_t label_length);
 
 /* Whether the groups of a rule are one, which it names without a wildcard. */
 bool rule_names_one(const struct rule *rule);
 
-/* Appends what is shown of a group, for a rule with a `process` as "worker-{N} of api in /pod". Not
- * sanitised. */
+/* Appends the label of a group, for a rule with a `process` as "worker-{N} of api in /pod". Not sanitised. */
 void rule_append_group(const struct rule *rule, const char *label, size_t label_length, struct buffer *text);
 
 /*
