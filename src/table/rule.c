@@ -172,12 +172,13 @@ static const char *find_word(struct part text, const char *word)
 	return NULL;
 }
 
-/* Takes the quotation marks off a name. */
+/* Takes the quotation marks, and blanks around them, off a name. */
 static int unquote(const struct rule *rule, struct part *name, struct error *error)
 {
-	const bool is_quoted = name->length >= 2 && name->start[0] == '"' &&
-			       name->start[name->length - 1] == '"';
-	const struct part inner = {name->start + is_quoted, name->length - 2 * (size_t)is_quoted};
+	const struct part whole = make_part(name->start, name->start + name->length);
+	const bool is_quoted = whole.length >= 2 && whole.start[0] == '"' &&
+			       whole.start[whole.length - 1] == '"';
+	const struct part inner = {whole.start + is_quoted, whole.length - 2 * (size_t)is_quoted};
 
 	if (memchr(inner.start, '"', inner.length) != NULL)
 		return error_set(error, -EINVAL,

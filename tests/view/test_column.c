@@ -649,6 +649,49 @@ static void test_sort_of_tabs(void **state)
 	view_release(&view);
 }
 
+/* Columns that add up, have lower bounds, or may be negative. */
+static void test_sums_and_bounds(void **state)
+{
+	static const struct {
+		const char *name;
+		bool adds_up, has_lower_bounds, may_be_negative;
+	} cases[] = {
+		{"cpu", true, true, false},
+		{"run_time_ns", true, true, false},
+		{"thread_count", true, true, false},
+		{"THR", true, true, false},
+		{"lost", true, true, false},
+		{"resident", true, true, false},
+		{"stuck", true, true, false},
+		{"born", true, true, false},
+		{"run_queue_waits", true, true, false},
+		{"run_queue_p99", false, true, false},
+		{"cgroup_cpu", true, true, false},
+		{"memory_max", false, true, false},
+		{"peak_resident", false, true, false},
+		{"wait_max", false, true, false},
+		{"waiting", false, true, false},
+		{"wait_share", false, false, false},
+		{"mean_slice", false, false, false},
+		{"cpu_efficiency", false, false, false},
+		{"net_allocated", true, false, true},
+		{"live_heap_estimate", true, false, true},
+		{"resident_growth", true, false, true},
+		{"nice", false, false, true},
+		{"rt_priority", false, false, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const enum column column = column_find(cases[i].name);
+
+		if (column == COLUMN_COUNT || column_adds_up(column) != cases[i].adds_up ||
+		    column_has_lower_bounds(column) != cases[i].has_lower_bounds ||
+		    column_may_be_negative(column) != cases[i].may_be_negative)
+			fail_msg("%s", cases[i].name);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -670,6 +713,7 @@ int main(void)
 		cmocka_unit_test(test_fields),
 		cmocka_unit_test(test_scheduler),
 		cmocka_unit_test(test_titles),
+		cmocka_unit_test(test_sums_and_bounds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

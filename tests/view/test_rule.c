@@ -78,6 +78,16 @@ static void test_groups(void **state)
 		/* a name may have a colon of its own, and parentheses */
 		{"CPU%(kworker/0:*) > 1", AXIS_COUNT, "kworker/0:1", "thread"},
 		{"CPU%((sd-pam)) > 1", AXIS_COUNT, "(sd-pam)", "sd-pam"},
+		/* in quotation marks words mean nothing; wildcards do */
+		{"CPU%(\"Isle of Man\") > 1", AXIS_COUNT, "Isle of Man", "Isle"},
+		{"CPU%( thread: \"a by b\" ) > 1", AXIS_THREAD, "a by b", "a"},
+		{"read_bytes(cgroup:\"/system.slice/*\") > 1", AXIS_CGROUP, "/system.slice/a.service",
+		 "/user"},
+		{"CPU%(\" a\") > 1", AXIS_COUNT, " a", "a"},
+		{"CPU%(offof) > 1", AXIS_COUNT, "offof", "off"},
+		/* numbers of cgroups are of no other groups */
+		{"CGCPU%(/web*) > 1", AXIS_CGROUP, "/web.slice", "/db.slice"},
+		{"CPULIM(cgroup:/web) < 1", AXIS_CGROUP, "/web", "/db"},
 	};
 
 	(void)state;
@@ -90,6 +100,105 @@ static void test_groups(void **state)
 		assert_true(rule_matches(&rule, cases[i].match, strlen(cases[i].match), "x", 1));
 		assert_false(rule_matches(&rule, "x", 1, cases[i].other, strlen(cases[i].other)));
 		rule_release(&rule);
+	}
+}
+
+/* Whether a rule is about threads of a process, by names whose parts have a NUL between. */
+static bool matches_pool(const struct rule *rule, const char *process, const char *thread)
+{
+	char name[100];
+	const int length = snprintf(name, sizeof(name), "/pod%c%s%c%s", '\0', process, '\0', thread);
+	const bool by_key = rule_matches(rule, name, (size_t)length, "x", 1);
+
+	assert_int_equal(rule_matches(rule, "x", 1, name, (size_t)length), by_key);
+	return by_key;
+}
+
+/* Threads of a process, whatever their cgroup. */
+static void test_pools(void **state)
+{
+	static const char *const same[] = {
+		"CPU%(worker-* of api) > 20",
+		"CPU%( worker-*  of  api ) > 20",
+		"CPU%(thread:worker-* of process:api) > 20",
+		"CPU%(\"worker-*\" of \"api\") > 20",
+	};
+	struct buffer text = {0};
+	struct rule rule;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(same); i++) {
+		assert_int_equal(rule_parse(same[i], i % 2 == 0, &rule, NULL), 0);
+		assert_int_equal(rule.axis, AXIS_ALL);
+		assert_true(matches_pool(&rule, "api", "worker-{N}"));
+		assert_false(matches_pool(&rule, "web", "worker-{N}"));
+		assert_false(matches_pool(&rule, "api", "timer"));
+		/* a made-up name has its mark behind the last part */
+		assert_true(rule_matches(&rule, "/\0api\0worker-1\0a", 16, "x", 1));
+		assert_false(rule_matches(&rule, "worker-1", 8, "api", 3));
+		assert_false(rule_names_one(&rule));
+		rule_release(&rule);
+	}
+	assert_int_equal(rule_parse("CPU%(\"a of b\" of \"c of d\") > 20", true, &rule, NULL), 0);
+	assert_true(matches_pool(&rule, "c of d", "a of b"));
+	assert_true(rule_names_one(&rule));
+	rule_append_group(&rule, "/pod\0c of d\0a of b", 18, &text);
+	assert_string_equal(text.data, "a of b of c of d in /pod");
+	rule_release(&rule);
+	assert_int_equal(rule_parse("CPU%(api) > 20", true, &rule, NULL), 0);
+	assert_true(rule_names_one(&rule));
+	buffer_clear(&text);
+	rule_append_group(&rule, "api", 3, &text);
+	assert_string_equal(text.data, "api");
+	rule_release(&rule);
+	assert_int_equal(rule_parse("CPU%(w of a?i) > 20", true, &rule, NULL), 0);
+	assert_false(rule_names_one(&rule));
+	rule_release(&rule);
+	buffer_release(&text);
+}
+
+/* Bounds decide where every number between them would decide alike. */
+static void test_bounds(void **state)
+{
+	static const struct {
+		enum comparison_kind comparison;
+		double low, high;
+		int holds; /* -1: not decided */
+	} cases[] = {
+		/* of 10 */
+		{COMPARISON_MORE, 11, INFINITY, 1},
+		{COMPARISON_MORE, 10, INFINITY, -1},
+		{COMPARISON_MORE, -INFINITY, 10, 0},
+		{COMPARISON_MORE, 9, 11, -1},
+		{COMPARISON_AT_LEAST, 10, INFINITY, 1},
+		{COMPARISON_AT_LEAST, 9, INFINITY, -1},
+		{COMPARISON_AT_LEAST, -INFINITY, 9, 0},
+		{COMPARISON_LESS, 10, INFINITY, 0},
+		{COMPARISON_LESS, 9, INFINITY, -1},
+		{COMPARISON_LESS, -INFINITY, 9, 1},
+		{COMPARISON_AT_MOST, 11, INFINITY, 0},
+		{COMPARISON_AT_MOST, 10, INFINITY, -1},
+		{COMPARISON_AT_MOST, -INFINITY, 10, 1},
+		{COMPARISON_EQUAL, 11, INFINITY, 0},
+		{COMPARISON_EQUAL, 10, INFINITY, -1},
+		{COMPARISON_EQUAL, 9, 11, -1},
+		{COMPARISON_EQUAL, 10, 10, 1},
+		{COMPARISON_DIFFERENT, 11, INFINITY, 1},
+		{COMPARISON_DIFFERENT, 9, 11, -1},
+		{COMPARISON_DIFFERENT, 10, 10, 0},
+		{COMPARISON_MORE, -INFINITY, INFINITY, -1},
+		{COMPARISON_EQUAL, -INFINITY, INFINITY, -1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		bool holds;
+		const bool decides = comparison_decides(cases[i].comparison, cases[i].low, cases[i].high, 10,
+							&holds);
+
+		if (decides != (cases[i].holds >= 0) || (decides && holds != (cases[i].holds == 1)))
+			fail_msg("%zu: %s %g to %g", i, comparison_sign(cases[i].comparison), cases[i].low,
+				 cases[i].high);
 	}
 }
 
@@ -218,6 +327,44 @@ static void test_refusals(void **state)
 		{"delayed(a by [b) > 2", "'[b' is not a valid glob"},
 		{"delayed(process:a by cgroup:b) > 2", "groups of one kind"},
 		{"delayed > 2", "no groups in parentheses"},
+		/* groups that cannot be read */
+		{"CPU%() > 1", "a name is missing; * stands for all"},
+		{"CPU%(process:) > 1", "a name is missing"},
+		{"CPU%(\"\") > 1", "a name is missing"},
+		{"CPU%(\"api) > 1", "one \" before it and one after it"},
+		{"CPU%(api\") > 1", "one \" before it and one after it"},
+		{"CPU%(\"a\"b\") > 1", "one \" before it and one after it"},
+		{"CPU%(a of b of c) > 1", "'of' joins threads and their process"},
+		{"CPU%(process:w of api) > 1", "'of' joins threads and their process"},
+		{"CPU%(w of thread:api) > 1", "'of' joins threads and their process"},
+		{"CPU%(w of [api) > 1", "'[api' is not a valid glob"},
+		{"delayed(w of api by b) > 1", "leave out 'of'"},
+		{"delayed(api by w of b) > 1", "leave out 'of'"},
+		{"delayed(api by \"b) > 1", "one \" before it"},
+		/* a number of another kind */
+		{"CGCPU%(process:web) > 1", "CGCPU% is a number of cgroups"},
+		{"MEMMAX(thread:w*) > 1G", "MEMMAX is a number of cgroups"},
+		{"cgroup_cpu(w of web) > 1", "is a number of cgroups"},
+		/* limits that no number can pass */
+		{"after:RSS(w) < 0", "can never hold: RSS is never below 0"},
+		{"after:CPU%(w) <= -1ms", "is never below 0"},
+		{"after:minflt(w) = -1", "is never below 0"},
+		{"after:delayed(a by b) < 0", "can never hold: delayed is never below 0"},
+		{"CPU%(w) < -100%", "the change of CPU% is never below -100%"},
+		{"RSS(w) <= -100.5%", "is never below -100%"},
+		{"delayed(a by b) < -120%", "is never below -100%"},
+		{"after:QSHARE%(w) > 100", "is never above 100"},
+		{"after:cpu_efficiency(w) > 100%", "is never above 1"},
+		{"QSHARE%(w) > 100", "the change of QSHARE% is never above 100"},
+		{"cpu_efficiency(w) < -1", "the change of cpu_efficiency is never below -1"},
+	};
+	/* and limits that some can pass */
+	static const char *const possible[] = {
+		"after:RSS(w) <= 0",     "after:RSS(w) != -1",
+		"RSS(w) < -1G",          "CPU%(w) <= -100%",
+		"after:nice(w) < 0",     "after:live_heap_estimate(w) < 0",
+		"after:QSHARE%(w) > 99", "after:cpu_efficiency(w) >= 1",
+		"after:NET/s(w) < 0",
 	};
 	static const struct {
 		const char *text, *complaint;
@@ -233,6 +380,11 @@ static void test_refusals(void **state)
 		{"psi.cpu > x", "not a number"},
 		{"psi.cpu > 20 ms", "not a number"},
 		{"psi.cpu > 101", "0 to 100"},
+		{"psi.cpu > 100", "can never hold"},
+		{"psi.memory < 0", "can never hold"},
+		{"RSS(*) < 0", "can never hold: RSS is never below 0"},
+		{"CGCPU%(process:web) > 1", "is a number of cgroups"},
+		{"CPU%(a of b of c) > 1", "'of' joins threads and their process"},
 	};
 
 	(void)state;
@@ -240,6 +392,14 @@ static void test_refusals(void **state)
 		expect_refusal(cases[i].text, true, cases[i].complaint);
 	for (size_t i = 0; i < ARRAY_COUNT(of_recordings); i++)
 		expect_refusal(of_recordings[i].text, false, of_recordings[i].complaint);
+	for (size_t i = 0; i < ARRAY_COUNT(possible); i++) {
+		struct error error = {""};
+		struct rule rule;
+
+		if (rule_parse(possible[i], true, &rule, &error) != 0)
+			fail_msg("%s", error.text);
+		rule_release(&rule);
+	}
 }
 
 /* Digits that a double still holds, until the unit comes. */
@@ -254,6 +414,28 @@ static void test_large_limit(void **state)
 	rule_release(&rule);
 	strcat(text, "s");
 	assert_int_equal(rule_parse(text, true, &rule, NULL), -EINVAL);
+}
+
+/* The grammar that is printed: every example is a rule, of a comparison or of a recording. */
+static void test_help(void **state)
+{
+	(void)state;
+	assert_non_null(rule_words[0].word);
+	for (const struct rule_help *example = rule_examples; example->word != NULL; example++) {
+		const bool of_change = strstr(example->description, "--fail-if") != NULL;
+		const bool of_value = strstr(example->description, "--when") != NULL;
+		struct error error = {""};
+		struct rule rule;
+
+		if ((of_change || !of_value) && rule_parse(example->word, true, &rule, &error) == 0)
+			rule_release(&rule);
+		else if (of_change || !of_value)
+			fail_msg("%s", error.text);
+		if (of_value && rule_parse(example->word, false, &rule, &error) == 0)
+			rule_release(&rule);
+		else if (of_value)
+			fail_msg("%s", error.text);
+	}
 }
 
 /* Every column that has a number can be named by its title, its name and, where it is one, its field. */
@@ -276,7 +458,7 @@ static void test_names(void **state)
 			char text[200];
 			struct rule rule;
 
-			snprintf(text, sizeof(text), "%s(*) > 1", names[i]);
+			snprintf(text, sizeof(text), "%s(*) > 0", names[i]);
 			if (rule_parse(text, true, &rule, &error) == 0) {
 				count++;
 				rule_release(&rule);
@@ -294,7 +476,8 @@ int main(void)
 		cmocka_unit_test(test_limits),      cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_pressure),    cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_large_limit), cmocka_unit_test(test_names),
-		cmocka_unit_test(test_delayed),
+		cmocka_unit_test(test_delayed),     cmocka_unit_test(test_pools),
+		cmocka_unit_test(test_bounds),      cmocka_unit_test(test_help),
 	};
 
 	return cmocka_run_group_tests_name("rule", tests, NULL, NULL);
