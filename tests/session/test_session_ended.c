@@ -362,6 +362,32 @@ static void test_not_told(void **state)
 	session_release(session);
 }
 
+/* The last round of a thread could not read it: the base and its end tell how much it did. */
+static void test_unread_at_last(void **state)
+{
+	struct session *session = session_create();
+
+	(void)state;
+	for (int round = 0; round < 3; round++) {
+		struct snapshot *snapshot = fixture_snapshot(100 + 2 * round);
+
+		snapshot->ended = ended_set_create();
+		add_living(snapshot, 10, "sh", 1, 10);
+		if (round < 2)
+			add_living(snapshot, 20, "worker", 1, 5000);
+		else
+			add_thread(snapshot, 20, 20, "worker", 1, 5700);
+		if (round == 1)
+			snapshot_source_reasons(
+				snapshot, snapshot->metric_source[METRIC_RUN_TIME_NS])[1] = REASON_NOT_READ;
+		session_add_round(session, snapshot);
+	}
+	assert_cells(session, WINDOW_MODE_BASE, "worker", "700ms", "0", "1");
+	/* the part since that round is unknown */
+	assert_cells(session, WINDOW_MODE_INTERVAL, "worker", "·", "0", "1");
+	session_release(session);
+}
+
 /* One that started since the base, and one that no round of the session has. */
 static void test_born(void **state)
 {
@@ -1121,6 +1147,7 @@ int main(void)
 		cmocka_unit_test(test_read_while_it_waited),
 		cmocka_unit_test(test_read_overlaps),
 		cmocka_unit_test(test_not_told),
+		cmocka_unit_test(test_unread_at_last),
 		cmocka_unit_test(test_not_told_by_anyone),
 		cmocka_unit_test(test_lower_bound),
 		cmocka_unit_test(test_short_lives_in_ticks),
