@@ -23,11 +23,14 @@ refuse 'no likeness' 2 "no column or metric 'zzzzzz'; " metrics zzzzzz
 refuse 'no other format' 2 'json has the whole list' metrics cpu% --format json
 run 'help has keys' 0 out '^  Enter  *open the row' help keys
 run 'help has filters' 0 out '^  user = root  ' help filter
+run 'help has the grammar of rules' 0 out '^  \[after:\]NUMBER(GROUPS) OP LIMIT$' help rules
+run 'with its parts' 0 out '^  GROUPS      a glob ' help rules
+run 'and examples' 0 out '^  CPU%(worker-\* of api) > 20%' help rules
 run 'help has the columns' 0 out '^  RUNQ% ' help columns
 run 'the version' 0 out '^ctop [0-9.]*$' --version
 run 'what is built in' 0 out '^features: [+-]bpf [+-]export [+-]history$' -V
 run 'the libraries' 0 out '^libraries: .*libzstd [0-9].*, zlib [0-9]' --version
-refuse 'help knows no other topic' 2 "unknown command or topic 'colmns', did you mean 'columns'? valid: capture, .*, columns, filter, keys$" help colmns
+refuse 'help knows no other topic' 2 "unknown command or topic 'colmns', did you mean 'columns'? valid: capture, .*, columns, filter, keys, rules$" help colmns
 for name in $("$ctop" metrics --format tsv | cut -f 2 | grep -E '^[a-z_]+$' | grep -vx -e name -e thread_count); do
     "$ctop" metrics "$name" >"$directory/out" 2>&1 && head -n 1 "$directory/out" | grep -qw "$name" ||
         echo "$name" >>"$directory/unknown"

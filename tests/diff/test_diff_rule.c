@@ -47,7 +47,8 @@ static int release_sides(void **state)
 	return 0;
 }
 
-/* Judges the rule on an axis; the outcomes as lines, a broken one after a '!'. */
+/* Judges the rule on an axis; the outcomes as lines: a broken one after a '!', one that is not judged after a
+ * '?', a warning after a '~'. */
 static char *judge(enum axis axis, const char *text)
 {
 	static char lines[8192];
@@ -56,9 +57,11 @@ static char *judge(enum axis axis, const char *text)
 	struct diff_rule_outcomes outcomes = {0};
 	struct rule rule;
 	struct error error;
-	bool broken = false;
+	static const char *const marks[DIFF_RULE_RESULT_COUNT] = {"", "!", "?", "~"};
+	bool broken = false, unjudged = false;
 
-	assert_int_equal(rule_parse(text, true, &rule, &error), 0);
+	if (rule_parse(text, true, &rule, &error) < 0)
+		fail_msg("%s", error.text);
 	diff_rules_judge(&rule, 1, diff, false, &outcomes);
 	lines[0] = '\0';
 	for (size_t i = 0; i < outcomes.count; i++) {
@@ -67,11 +70,13 @@ static char *judge(enum axis axis, const char *text)
 		assert_string_equal(outcomes.items[i].rule, text);
 		assert_memory_equal(outcomes.items[i].text, text, strlen(text));
 		assert_memory_equal(outcomes.items[i].text + strlen(text), ": ", 2);
-		broken |= outcomes.items[i].broken;
-		snprintf(lines + length, sizeof(lines) - length, "%s%s\n",
-			 outcomes.items[i].broken ? "!" : "", outcomes.items[i].text + strlen(text) + 2);
+		broken |= outcomes.items[i].result == DIFF_RULE_BROKEN;
+		unjudged |= outcomes.items[i].result == DIFF_RULE_UNJUDGED;
+		snprintf(lines + length, sizeof(lines) - length, "%s%s\n", marks[outcomes.items[i].result],
+			 outcomes.items[i].text + strlen(text) + 2);
 	}
 	assert_int_equal(broken, outcomes.broken);
+	assert_int_equal(unjudged, outcomes.unjudged);
 	diff_rule_outcomes_release(&outcomes);
 	rule_release(&rule);
 	diff_release(diff);
@@ -109,8 +114,7 @@ static void test_groups(void **state)
 			    "!worker-1 changed by +10.0ms (+1000%)\n"
 			    "!worker-2 changed by +2.0ms (+100.0%)\n");
 	assert_string_equal(judge(AXIS_THREAD, "run_time_ns(*) > 1s"),
-			    "worker-{N} changed by +12.0ms (+400.0%), the nearest of 3 groups; 2 more match "
-			    "without a number\n");
+			    "worker-{N} changed by +12.0ms (+400.0%), the nearest of 5 groups\n");
 	assert_string_equal(judge(AXIS_CGROUP, "run_time_ns(/p*) > 1ms"),
 			    "!/pod changed by +12.0ms (+400.0%)\n");
 	/* of all names together: the first kind of group that it matches, then the whole of a name */
@@ -132,17 +136,99 @@ static void test_no_number(void **state)
 	(void)state;
 	assert_string_equal(judge(AXIS_THREAD, "run_time_ns(nobody) > 1"), "!no group matches\n");
 	assert_string_equal(judge(AXIS_THREAD, "read_bytes(locked) > 1"),
-			    "!cannot be judged, locked is unavailable in before (not permitted)\n");
+			    "?cannot be judged, locked is unavailable in before (not permitted)\n");
 	assert_string_equal(judge(AXIS_THREAD, "after:read_bytes(locked) > 1"),
-			    "!cannot be judged, locked is unavailable in after (not permitted)\n");
-	/* beside others, too: what cannot be seen may be broken */
+			    "?cannot be judged, locked is unavailable in after (not permitted)\n");
+	assert_string_equal(judge(AXIS_THREAD, "read_bytes(lock*) > 1"),
+			    "?cannot be judged, locked is unavailable in before (not permitted)\n");
+	/* one of several that a glob finds is a warning, whatever comes of the others */
 	assert_string_equal(judge(AXIS_THREAD, "read_bytes(*) > 1"),
-			    "!cannot be judged, locked is unavailable in before (not permitted)\n");
+			    "fresh, in after only, changed by 0, the nearest of 4 groups\n"
+			    "~cannot be judged, locked is unavailable in before (not permitted)\n");
+	assert_string_equal(judge(AXIS_THREAD, "after:read_bytes(*o*) > 1"),
+			    "!worker-{N} has 200B\n"
+			    "~cannot be judged, locked is unavailable in after (not permitted)\n");
+}
+
+/* A group on one side only had nothing on the other, where that says something. */
+static void test_one_side(void **state)
+{
+	(void)state;
 	assert_string_equal(judge(AXIS_THREAD, "run_time_ns(gone) < 1"),
-			    "!1 group matches and has no change: the value is absent on a side\n");
+			    "!gone, in before only, changed by -7ns (-100.0%)\n");
+	assert_string_equal(judge(AXIS_THREAD, "run_time_ns(gone) < -99%"),
+			    "!gone, in before only, changed by -7ns (-100.0%)\n");
+	assert_string_equal(judge(AXIS_THREAD, "run_time_ns(fresh) > 20%"),
+			    "!fresh, in after only, changed by +7ns\n");
+	assert_string_equal(judge(AXIS_THREAD, "run_time_ns(fresh) > 8ns"),
+			    "fresh, in after only, changed by +7ns\n");
+	assert_string_equal(judge(AXIS_THREAD, "thread_count(fresh) > 0"),
+			    "!fresh, in after only, changed by +1\n");
+	/* what there is grows from nothing by no percentage, and a ratio of nothing is none */
+	assert_string_equal(judge(AXIS_THREAD, "thread_count(fresh) > 20%"),
+			    "?1 group matches and has no change: the value is absent on a side\n");
+	assert_string_equal(judge(AXIS_THREAD, "cpu_efficiency(fresh) > 0.1"),
+			    "?1 group matches and has no change: the value is absent on a side\n");
+	/* a value is one of the second side */
 	assert_string_equal(judge(AXIS_THREAD, "after:run_time_ns(fresh) >= 7"), "!fresh has 7ns\n");
 	assert_string_equal(judge(AXIS_THREAD, "after:run_time_ns(gone) < 7"),
-			    "!1 group matches and has no value in after\n");
+			    "?1 group matches and has no value in after\n");
+}
+
+/* The threads of one process, on any axis. */
+static void test_pools(void **state)
+{
+	static const enum axis all[] = {AXIS_ALL, AXIS_THREAD, AXIS_PROCESS, AXIS_CGROUP};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(all); i++) {
+		assert_string_equal(judge(all[i], "run_time_ns(worker-* of app) > 1ms"),
+				    "!worker-{N} of app in /pod changed by +12.0ms (+400.0%)\n");
+		assert_string_equal(judge(all[i], "run_time_ns(\"timer\" of \"a?p\") > 1ms"),
+				    "timer of app in /pod changed by +300ns\n");
+		assert_string_equal(judge(all[i], "run_time_ns(worker-* of ap) > 1ms"),
+				    "!no group matches\n");
+		assert_string_equal(judge(all[i], "read_bytes(lock* of locked) > 1"),
+				    "?cannot be judged, locked of locked in / is unavailable in before (not "
+				    "permitted)\n");
+	}
+}
+
+/* Expects the rows of a comparison by all names that a rule marks, by their keys in order. */
+static void expect_marked(const char *text, const char *expected)
+{
+	const struct diff_options options = {.grouping = {.axis = AXIS_ALL}};
+	struct diff *diff = diff_create(first, second, &options);
+	struct diff_rule_outcomes outcomes = {0};
+	struct buffer marked = {0};
+	struct rule rule;
+
+	assert_int_equal(rule_parse(text, true, &rule, NULL), 0);
+	diff_rules_judge(&rule, 1, diff, false, &outcomes);
+	buffer_append_text(&marked, "");
+	for (size_t i = 0; i < diff->pair_count; i++) {
+		if (!outcomes.broke_rule[i])
+			continue;
+		diff_append_key(&diff->pairs[i], &marked);
+		buffer_append_char(&marked, '\n');
+	}
+	assert_string_equal(marked.length != 0 ? marked.data : "", expected);
+	buffer_release(&marked);
+	diff_rule_outcomes_release(&outcomes);
+	rule_release(&rule);
+	diff_release(diff);
+}
+
+/* Every row that has threads of a group that broke a rule is marked. */
+static void test_marks(void **state)
+{
+	(void)state;
+	expect_marked("run_time_ns(app) > 1ms", "/pod | app | timer\n/pod | app | worker-{N}\n");
+	expect_marked("run_time_ns(worker-*) > 1ms", "/pod | app | worker-{N}\n");
+	expect_marked("run_time_ns(worker-* of app) > 1ms", "/pod | app | worker-{N}\n");
+	expect_marked("run_time_ns(gone) < 0", "/ | gone | gone\n");
+	expect_marked("run_time_ns(*) > 1s", "");
+	expect_marked("run_time_ns(nobody) > 1s", "");
 }
 
 static const struct pair_thread quiet_threads[] = {
@@ -195,20 +281,35 @@ static void test_latency(void **state)
 	expect_outcome("after:run_queue_max_ns(*) >= 8ms", "!pool has 8.0ms");
 	expect_outcome("run_queue_waits_per_s(pool) < 0", "!pool changed by -50 (-50.0%)");
 	/* no wait, no percentile; but no wait is a number of waits */
-	expect_outcome("after:run_queue_p99_ns(quiet) > 0", "!1 group matches and has no value in after");
+	expect_outcome("after:run_queue_p99_ns(quiet) > 0", "?1 group matches and has no value in after");
 	expect_outcome("after:run_queue_waits_per_s(quiet) > 0", "quiet has 0");
-	/* waits that may be of any group: of none is it sure that a rule holds */
+	/* waits may belong to any group, so that each number is a lower bound */
 	add_other(second, 3);
 	expect_outcome("run_queue_waits_per_s(pool) < 1000",
-		       "!cannot be judged, pool is unavailable in after (may be counted under (other))");
-	expect_outcome("after:run_queue_p99_ns(pool) > 1s",
-		       "!cannot be judged, pool is unavailable in after (may be counted under (other))");
+		       "?cannot be judged, pool has at least 50 in after (may be counted under (other))");
+	expect_outcome("after:run_queue_max_ns(pool) > 1s",
+		       "?cannot be judged, pool has at least 8.0ms in after (may be counted under (other))");
 	expect_outcome("after:run_queue_waits_per_s(quiet) > 0",
-		       "!cannot be judged, quiet is unavailable in after (may be counted under (other))");
+		       "?cannot be judged, quiet is unavailable in after (may be counted under (other))");
 	expect_outcome("after:blocked_waits_per_s(quiet) > 0", "quiet has 0");
+	/* and decides where more would decide alike */
+	expect_outcome("after:run_queue_max_ns(pool) >= 8ms", "!pool has at least 8.0ms");
+	expect_outcome("after:run_queue_max_ns(pool) < 8ms", "pool has at least 8.0ms");
+	expect_outcome("run_queue_max_ns(pool) > 5ms", "!pool changed by at least +6.0ms");
+	expect_outcome("run_queue_max_ns(pool) > 299%", "!pool changed by at least +6.0ms");
+	expect_outcome("run_queue_max_ns(pool) < 5ms", "pool changed by at least +6.0ms");
+	expect_outcome("run_queue_max_ns(pool) > 301%",
+		       "?cannot be judged, pool has at least 8.0ms in after (may be counted under (other))");
+	/* a lower bound on the first side is an upper one of the change */
+	add_other(first, 3);
+	second->latency.count--;
+	expect_outcome("run_queue_max_ns(pool) < 7ms", "!pool changed by at most +6.0ms");
+	expect_outcome("run_queue_max_ns(pool) > 7ms", "pool changed by at most +6.0ms");
+	expect_outcome("run_queue_max_ns(pool) > 5ms",
+		       "?cannot be judged, pool has at least 2.0ms in before (may be counted under (other))");
 	first->latency.present = false;
 	expect_outcome("run_queue_max_ns(pool) > 5ms",
-		       "!cannot be judged, pool is unavailable in before (not in the file)");
+		       "?cannot be judged, pool is unavailable in before (not in the file)");
 }
 
 /* `pool` waits while `backup` runs, which has no thread any more, for itself and for the idle CPU. */
@@ -254,14 +355,15 @@ static void test_delayed(void **state)
 	/* files of older programs; and what may be of any group is a lower bound */
 	add_other(second, 3);
 	expect_outcome("delayed(pool) > 1",
-		       "!cannot be judged, pool is unavailable in after (may be counted under (other))");
+		       "?cannot be judged, pool has at least 560 ms in after (may be counted under (other))");
+	expect_outcome("delayed(pool) > 0.3", "!pool changed from 160 ms to at least 560 ms per second");
 	first->latency.delay_count = 0;
 	second->latency.count--;
 	expect_outcome("delayed(pool) > 1",
-		       "!cannot be judged, pool is unavailable in before (not in the file)");
+		       "?cannot be judged, pool is unavailable in before (not in the file)");
 	first->latency.present = false;
 	expect_outcome("delayed(pool) > 1",
-		       "!cannot be judged, pool is unavailable in before (not in the file)");
+		       "?cannot be judged, pool is unavailable in before (not in the file)");
 	expect_outcome("after:delayed(pool) > 1", "pool was delayed 560 ms per second");
 }
 
@@ -318,13 +420,13 @@ static void test_fields(void **state)
 	expect_outcome("scx.sum_runtime(*) > 300%",
 		       "pool changed by +6.0ms (+300.0%); 1 more match without a number");
 	expect_outcome("after:scx.weight(pool) < 100", "pool has 305");
-	expect_outcome("after:scx.weight(quiet) > 0", "!1 group matches and has no value in after");
+	expect_outcome("after:scx.weight(quiet) > 0", "?1 group matches and has no value in after");
 	/* a name that no scheduler has is absent */
 	expect_outcome("scx.waight(pool) > 0",
-		       "!1 group matches and has no change: the value is absent on a side");
+		       "?1 group matches and has no change: the value is absent on a side");
 	second->task_fields.context_of[0] = TASK_FIELDS_OTHER_TASK;
 	expect_outcome("scx.weight(pool) > 0",
-		       "!cannot be judged, pool is unavailable in after (belongs to another task)");
+		       "?cannot be judged, pool is unavailable in after (belongs to another task)");
 }
 
 #define RULE_TEST(test) cmocka_unit_test_setup_teardown(test, make_sides, release_sides)
@@ -332,9 +434,10 @@ static void test_fields(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		RULE_TEST(test_changes), RULE_TEST(test_groups),  RULE_TEST(test_no_number),
-		RULE_TEST(test_latency), RULE_TEST(test_delayed), RULE_TEST(test_delayed_by),
-		RULE_TEST(test_fields),
+		RULE_TEST(test_changes), RULE_TEST(test_groups),   RULE_TEST(test_no_number),
+		RULE_TEST(test_latency), RULE_TEST(test_delayed),  RULE_TEST(test_delayed_by),
+		RULE_TEST(test_fields),  RULE_TEST(test_one_side), RULE_TEST(test_pools),
+		RULE_TEST(test_marks),
 	};
 
 	return cmocka_run_group_tests_name("diff_rule", tests, NULL, NULL);

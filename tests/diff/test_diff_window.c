@@ -390,6 +390,44 @@ static void test_rules(void **state)
 	}
 }
 
+/* A group that came or went is judged from 0 or to 0, without parts but with a floor. */
+static void test_rules_of_one_side(void **state)
+{
+	static const struct pair_thread threads[] = {
+		{"/", "web", "web", 10, 10, 5, 1 * S, 0, 0, REASON_READ},
+	};
+	static const struct {
+		const char *rule, *expected; /* NULL: the rule is kept */
+	} cases[] = {
+		{"CPU%(*) > 20%", "cc1, in after only, changed from "},
+		{"CPU%(cc1) > 49", "cc1, in after only, changed from "},
+		{"CPU%(cc1) > 51", NULL},
+		{"CPU%(brief) > 20%", NULL},
+		{"CPU%(went) < -20%", "went, in before only, changed from "},
+		{"after:CPU%(cc1) > 49", "cc1 has "},
+	};
+
+	(void)state;
+	diff_fixture_replace(pair_window(1000, threads, 1010, threads, 1),
+			     pair_window(1010, threads, 1020, threads, 1));
+	add_ended(before, "went", 5 * S);
+	add_ended(after, "cc1", 5 * S);
+	add_ended(after, "brief", 50 * MS);
+	compare(NULL);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct diff_rule_outcomes outcomes = {0};
+		struct rule rule;
+
+		assert_int_equal(rule_parse(cases[i].rule, true, &rule, NULL), 0);
+		diff_rules_judge(&rule, 1, diff, false, &outcomes);
+		if (outcomes.broken != (cases[i].expected != NULL) || outcomes.unjudged ||
+		    (outcomes.broken && strstr(outcomes.items[0].text, cases[i].expected) == NULL))
+			fail_msg("%s: %s", cases[i].rule, outcomes.items[0].text);
+		diff_rule_outcomes_release(&outcomes);
+		rule_release(&rule);
+	}
+}
+
 /*
  * Changes of counters within the windows do not explain a change of a total since the start, of a wait under
  * way or of a record: its size decides, in the unit of a group's value.
@@ -515,7 +553,7 @@ int main(void)
 		DIFF_TEST(test_burst),           DIFF_TEST(test_untested_windows),
 		DIFF_TEST(test_renamed_parts),   DIFF_TEST(test_rules),
 		DIFF_TEST(test_comparability),   DIFF_TEST(test_inputs),
-		DIFF_TEST(test_waits_under_way),
+		DIFF_TEST(test_waits_under_way), DIFF_TEST(test_rules_of_one_side),
 	};
 
 	return cmocka_run_group_tests_name("diff_window", tests, NULL, NULL);

@@ -326,12 +326,90 @@ static void test_terminal(void **state)
 	compare_windows("windows-terminal", NULL, false, 60);
 }
 
+/* Expects two texts in what is drawn, the one before the other. */
+static void expect_order(const struct buffer *out, const char *first, const char *second)
+{
+	const char *at = strstr(out->data, first), *other = strstr(out->data, second);
+
+	if (at == NULL || other == NULL || at > other)
+		fail_msg("no '%s' before '%s' in: %s", first, second, out->data);
+}
+
+/* The row of a group that broke a rule comes first and is marked, even if nothing changed in it. */
+static void test_marked_rows(void **state)
+{
+	static const struct pair_thread first[] = {
+		{"/", "bigger", "bigger", 10, 10, EARLY, 1000000000, 0, 0, REASON_READ},
+		{"/", "steady", "steady", 20, 20, EARLY, 5000000, 0, 0, REASON_READ},
+	};
+	static const struct pair_thread second[] = {
+		{"/", "bigger", "bigger", 10, 10, EARLY, 9000000000, 0, 0, REASON_READ},
+		{"/", "steady", "steady", 20, 20, EARLY, 5000000, 0, 0, REASON_READ},
+	};
+	static const char *const marked[REPORT_FORMAT_COUNT] = {
+		[REPORT_FORMAT_TEXT] = "\n! steady ",
+		[REPORT_FORMAT_MARKDOWN] = "\n| **!** `steady` |",
+		[REPORT_FORMAT_HTML] = "<strong title=\"broke a rule\">!</strong> steady</td>",
+		[REPORT_FORMAT_JSON] = "\"broke_rule\":true}",
+	};
+	static const char *const others[REPORT_FORMAT_COUNT] = {
+		[REPORT_FORMAT_TEXT] = "\n  bigger ",
+		[REPORT_FORMAT_MARKDOWN] = "\n| `bigger` |",
+		[REPORT_FORMAT_HTML] = ">bigger</td>",
+		[REPORT_FORMAT_JSON] = "\"bigger\"",
+	};
+	struct snapshot *before_window = pair_snapshot(PAIR_BEFORE_S, first, COUNT(first));
+	struct snapshot *after_window = pair_snapshot(PAIR_BEFORE_S + PAIR_INTERVAL_S, second, COUNT(second));
+	const struct diff_options options = {.grouping = {.axis = AXIS_PROCESS}};
+	struct diff *diff = diff_create(before_window, after_window, &options);
+	const char *const rules[] = {"after:run_time_ns(steady) > 1ms"};
+	struct drawing drawing = {
+		.request = {.sections = {[SECTION_PRIMARY] = true}, .metrics = {[METRIC_RUN_TIME_NS] = true}},
+		.rules = rules,
+		.rule_count = COUNT(rules),
+	};
+	struct diff_rule_outcomes outcomes = {0};
+
+	(void)state;
+	judge(&drawing, diff, &outcomes);
+	assert_true(outcomes.broken);
+	for (enum report_format format = 0; format < REPORT_FORMAT_COUNT; format++) {
+		struct tables_request request = drawing.request;
+		struct buffer out = {0};
+		struct report report = {
+			.format = format,
+			.out = &out,
+			.snapshot = after_window,
+			.before = before_window,
+			.dialect = diff->options.dialect,
+		};
+
+		if (marked[format] == NULL)
+			continue;
+		request.broke_rule = outcomes.broke_rule;
+		request.is_long = request.all = !report_format_is_for_people(format);
+		report_begin(&report, &(struct report_subject){.command = "diff",
+							       .before_file = "first",
+							       .file = "second",
+							       .group_by = axes[AXIS_PROCESS].name});
+		tables_make(diff, &request, draw, &report);
+		report_end(&report);
+		expect_order(&out, marked[format], others[format]);
+		buffer_release(&out);
+	}
+	diff_rule_outcomes_release(&outcomes);
+	diff_release(diff);
+	snapshot_release(before_window);
+	snapshot_release(after_window);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_real),          cmocka_unit_test(test_made),
 		cmocka_unit_test(test_windows),       cmocka_unit_test(test_long_windows),
 		cmocka_unit_test(test_ascii_windows), cmocka_unit_test(test_terminal),
+		cmocka_unit_test(test_marked_rows),
 	};
 
 	if (setlocale(LC_CTYPE, "C.UTF-8") == NULL) {

@@ -237,7 +237,7 @@ static void test_group_that_waits_for_storage(void **state)
 	assert_non_null(strstr(run.errors, "capture --for 10"));
 	run_release(&run);
 	if (!has_delays) {
-		compare(&run, 3, before, after,
+		compare(&run, 4, before, after,
 			(const char *[]){"-g", "thread", "--fail-if", "blkio_delay_total_ns(reader-*) > 1s",
 					 NULL});
 		assert_non_null(strstr(run.errors, "cannot be judged, reader-{N} is unavailable in before"));

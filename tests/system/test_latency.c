@@ -235,19 +235,22 @@ static double read_clock(void)
 static void blame_and_compare(struct measurement *measurement, const pid_t hogs[static 2])
 {
 	static const char *const names[] = {"hog-one", "hog-two"};
-	const char *path = scratch_path("blame.ctprof.zst");
+	const char *path = scratch_path("blame.ctprof.zst"), *earlier = scratch_path("earlier.ctprof.zst");
+	const char *const capture_earlier[] = {"capture", "--no-heap", "-o", earlier, NULL};
 	const char *const capture[] = {"capture", "--latency", "2", "-o", path, NULL};
 	const char *const show[] = {"show",     path,  "--sections", "blame", "-g", "process",
 				    "--format", "csv", "--limit",    "0",     NULL};
 	char rule[80];
-	const char *const diff[] = {"diff", path, path, "--fail-if", rule, NULL};
+	const char *const diff[] = {"diff", earlier, path, "--fail-if", rule, NULL};
 	const struct run_options ordinary = {0};
 	double ran[2], delay = 0, elapsed;
 	struct run run;
 
+	unlink(path); /* from the previous window */
+	run_ctop_well(&run, capture_earlier);
+	run_release(&run);
 	for (size_t i = 0; i < 2; i++)
 		ran[i] = read_run_time(hogs[i]);
-	unlink(path); /* from the previous window */
 	elapsed = read_clock();
 	run_ctop_well(&run, capture);
 	run_release(&run);

@@ -203,13 +203,20 @@ result "nothing was made of it" "$(ls -d "$directory/no" 2>/dev/null)"
 cp /bin/sh "$directory/ctop-burns"
 "$directory/ctop-burns" -c 'while :; do :; done' &
 burner=$!
-begin "$directory/rules" --when 'run_time_ns(ctop-burns) > 50ms' --when 'run_time_ns(ctop-burns) > 5000s' --rest 1h
+begin "$directory/rules" --when 'run_time_ns(ctop-burns) > 50ms' --when 'run_time_ns(ctop-burns) > 5000s' \
+    --when 'CPU%("ctop-burns" of ctop-*) > 5' --rest 1h
 # shellcheck disable=SC2317 # by until_true
 has_mark()
 {
     "$ctop" history --history "$directory/rules" --format tsv 2>/dev/null | grep -q 'ctop-burns) > 50ms: ctop-burns has'
 }
 result "a rule makes a mark" "$(until_true 120 has_mark || cat "$directory/said")"
+# shellcheck disable=SC2317 # by until_true
+has_pool_mark()
+{
+    "$ctop" history --history "$directory/rules" --format tsv 2>/dev/null | grep -q '> 5: ctop-burns of ctop-burns in .* has'
+}
+result "so does one about the threads of a process" "$(until_true 120 has_pool_mark || cat "$directory/said")"
 before=$(rounds "$directory/rules")
 until_true 120 has_rounds "$directory/rules" $((before + 4))
 end TERM
