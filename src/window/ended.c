@@ -219,6 +219,17 @@ struct folding {
 };
 
 /*
+ * Whether a thread was a zombie: it counts no more, so that its last reading has all that it did. It ended
+ * before somebody could tell, perhaps before the first round, and waited for its parent since then.
+ */
+static bool is_dead(const struct snapshot *snapshot, uint32_t thread)
+{
+	const uint64_t state = snapshot_value(snapshot, thread, METRIC_STATE);
+
+	return state == 'Z' || state == 'X';
+}
+
+/*
  * The value that a counter of a thread had when the window began, with the part of a wait that had gone by
  * then. Returns REASON_READ, or why it is not known.
  */
@@ -258,7 +269,7 @@ static uint16_t whole_change(const struct folding *folding, const struct window_
 	if (amount < 0 || state == STATE_ABSENT || !folding->rest_counts)
 		return state;
 	if (row->last == NULL)
-		return REASON_ENDED;
+		return is_dead(window->now, row->thread) ? state : REASON_ENDED;
 	told = amount_state(folding->set, (size_t)amount, row->last->amounts.delayed, 1);
 	if (told != REASON_READ)
 		return told;

@@ -362,6 +362,28 @@ static void test_not_told(void **state)
 	session_release(session);
 }
 
+/* A zombie that goes had done all that was read of it, also if nobody told its end. */
+static void test_zombie_not_told(void **state)
+{
+	struct session *session = session_create();
+
+	(void)state;
+	for (int round = 0; round < 3; round++) {
+		struct snapshot *snapshot = fixture_snapshot(100 + 2 * round);
+
+		snapshot->ended = ended_set_create();
+		add_living(snapshot, 10, "sh", 1, 10);
+		if (round < 2)
+			add_living(snapshot, 20, "worker", 1, 5000 + 300 * (uint64_t)round);
+		if (round == 1)
+			fixture_set(snapshot, 1, METRIC_STATE, 'Z');
+		session_add_round(session, snapshot);
+	}
+	assert_cells(session, WINDOW_MODE_BASE, "worker", "300ms", "0", "1");
+	assert_cells(session, WINDOW_MODE_INTERVAL, "worker", "0", "0", "1");
+	session_release(session);
+}
+
 /* The last round of a thread could not read it: the base and its end tell how much it did. */
 static void test_unread_at_last(void **state)
 {
@@ -1147,6 +1169,7 @@ int main(void)
 		cmocka_unit_test(test_read_while_it_waited),
 		cmocka_unit_test(test_read_overlaps),
 		cmocka_unit_test(test_not_told),
+		cmocka_unit_test(test_zombie_not_told),
 		cmocka_unit_test(test_unread_at_last),
 		cmocka_unit_test(test_not_told_by_anyone),
 		cmocka_unit_test(test_lower_bound),
