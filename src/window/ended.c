@@ -240,12 +240,13 @@ static uint16_t first_value(const struct window_counter *counter, uint32_t threa
 	const bool is_still = other == THREAD_STILL;
 	const struct metric_reader *reader = is_still ? &counter->now : &counter->from;
 	const uint32_t row = is_still ? thread : other;
-	reason_id reason;
+	uint16_t state;
 
 	if (other > THREAD_STILL)
 		return REASON_NOT_READ;
-	if (metric_reader_known_state(reader, row, &reason) != VALUE_READ)
-		return reason != REASON_READ ? reason : REASON_NOT_READ;
+	state = metric_reader_known_state(reader, row);
+	if (state != REASON_READ)
+		return state != STATE_ABSENT ? state : REASON_NOT_READ;
 	*ret_value = metric_reader_value(reader, row);
 	if (counter->under_way)
 		*ret_value = number_add_saturating(*ret_value,
