@@ -323,6 +323,22 @@ static void append_name(const struct diff *diff, const struct diff_pair *pair, s
 		buffer_append_format(text, " in %s", pair->label);
 }
 
+/* " by deploy-hook.sh": who started most of the processes that came and went. */
+static void append_parent(const struct sentence *sentence)
+{
+	const struct diff *diff = sentence->sides->diff;
+	const struct ended *ended = diff_ended(diff, DIFF_AFTER);
+	const size_t pair = (size_t)(sentence->pair - diff->pairs);
+	struct started_by parent = {0};
+
+	for (uint32_t i = 0; ended != NULL && i < ended->count; i++) {
+		if (diff_pair_of_ended(diff, DIFF_AFTER, i) == pair)
+			started_by_add(&parent, ended->records[i].started_by);
+	}
+	if (parent.processes != 0)
+		buffer_append_format(sentence->text, " by %s", snapshot_text(ended->names, parent.name));
+}
+
 /* "on a CPU 3.1% → 9.6%" */
 static void append_other(const struct sentence *sentence, const struct diff_harm *told)
 {
@@ -331,6 +347,8 @@ static void append_other(const struct sentence *sentence, const struct diff_harm
 
 	buffer_append_format(sentence->text, "%s ", told->noun);
 	append_sides(sentence, column, &value);
+	if (told->column == COLUMN_BORN)
+		append_parent(sentence);
 	if (diff_verdict(sentence->sides->diff, sentence->pair, column) == CELL_VERDICT_BURST)
 		diff_summary_append_burst(sentence->sides->diff, sentence->pair, column, sentence->text);
 }

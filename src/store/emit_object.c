@@ -209,6 +209,8 @@ static bool is_absent(const struct member *member, const char *target)
 		return !((const struct optional_i32 *)field)->present;
 	case MEMBER_UID:
 		return *(const uint32_t *)field == UINT32_MAX;
+	case MEMBER_NAME:
+		return omitted && *(const uint32_t *)field == 0;
 	case MEMBER_U64:
 	case MEMBER_VALUE:
 		return omitted && *(const uint64_t *)field == 0;

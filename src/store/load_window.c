@@ -50,6 +50,8 @@ void load_end_ended(struct loader *loader, const struct frame *element)
 		ended->has_estimate = true;
 		ended->estimate = ended->count;
 	}
+	member->record.started_by = started_by_copy(&ended->names->strings, &loader->snapshot->strings,
+						    member->record.started_by);
 	ended->threads = number_add_saturating(ended->threads, member->record.threads);
 	ended->processes = number_add_saturating(ended->processes, member->record.processes);
 	*MEMORY_APPEND(ended->records, ended->count, ended->capacity) = member->record;

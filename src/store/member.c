@@ -131,6 +131,8 @@ static const struct member ended_record_members[] = {
 	ENDED("kernel", BOOLEAN, MEMBER_OMITTED, record.kernel),
 	ENDED("tgid", U32, 0, record.tgid),
 	ENDED("start_time_clock_ticks", U64, MEMBER_OMITTED, record.earliest_start),
+	ENDED("started", U64, MEMBER_OMITTED, record.started_by.processes),
+	ENDED("started_by", NAME, MEMBER_OMITTED, record.started_by.name),
 	ENDED("untold", BOOLEAN, MEMBER_OMITTED, record.untold),
 	ENDED("estimate", BOOLEAN, MEMBER_OMITTED, is_estimate),
 	ENDED("counted", ENDED_COUNTED, MEMBER_OMITTED, record),

@@ -59,7 +59,7 @@ static const char window_facts[] =
 	"\"comm\":\"io\",\"cgroup\":\"/a\",\"run_queue\":{\"buckets\":[0,2],\"sum_ns\":5,"
 	"\"max_ns\":3}}]},\"ended\":{\"told\":true,\"incomplete\":true,\"groups\":[{"
 	"\"pcomm\":\"cc1\",\"comm\":\"cc1\",\"cgroup\":\"/\",\"threads\":4,\"processes\":3,"
-	"\"born\":2,\"counted\":{\"run_time_ns\":60},\"at_least\":{\"minflt\":7},"
+	"\"born\":2,\"started\":2,\"started_by\":\"make\",\"counted\":{\"run_time_ns\":60},\"at_least\":{\"minflt\":7},"
 	"\"missed\":{\"read_bytes\":\"ended\"}}]},"
 	"\"part_names\":[{\"pcomm\":\"web\",\"comm\":\"io\",\"cgroup\":\"/a\"}],"
 	"\"parts\":[{\"length_ns\":2000000000,\"names\":[0],\"metrics\":[\"run_time_ns\",\"minflt\"],"

@@ -40,6 +40,8 @@ static void expect_window(const struct snapshot *snapshot)
 	assert_int_equal(ended->count, 1);
 	assert_int_equal(ended->threads, 4);
 	assert_int_equal(ended->processes, 3);
+	assert_int_equal(ended->records[0].started_by.processes, 2);
+	assert_string_equal(snapshot_text(ended->names, ended->records[0].started_by.name), "make");
 	assert_int_equal(ended->records[0].amounts[METRIC_RUN_TIME_NS], 60);
 	assert_int_equal(ended->records[0].states[METRIC_RUN_TIME_NS], ENDED_COUNTED);
 	assert_int_equal(ended->records[0].states[METRIC_MINFLT], ENDED_COUNTED | ENDED_AT_LEAST);

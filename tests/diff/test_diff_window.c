@@ -10,6 +10,7 @@
 #include "compare/comparability.h"
 #include "compare/diff_evidence.h"
 #include "compare/diff_rule.h"
+#include "compare/diff_summary.h"
 #include "diff_sides.h"
 #include "pair_fixture.h"
 
@@ -118,6 +119,36 @@ static void test_ended(void **state)
 	assert_int_equal(pair->kind, DIFF_PAIR_ONLY_AFTER);
 	assert_int_equal(pair->threads[DIFF_AFTER], 0);
 	assert_true(diff_metric(diff, pair, METRIC_RUN_TIME_NS).side[DIFF_AFTER].number == 500e6);
+}
+
+/* The sentence about a storm of processes names who started them. */
+static void test_parent_of_storm(void **state)
+{
+	static const struct pair_thread threads[] = {
+		{"/", "web", "web", 10, 10, 5, 1 * S, 0, 0, REASON_READ},
+	};
+	static const struct diff_summary_per plain;
+	struct diff_summary summary = {0};
+	bool chosen[METRIC_COUNT];
+	struct ended_record *record;
+	struct ended *ended;
+
+	(void)state;
+	diff_fixture_replace(pair_window(1000, threads, 1010, threads, 1),
+			     pair_window(1010, threads, 1020, threads, 1));
+	add_ended(after, "true", 5 * S);
+	ended = &after->window->ended;
+	record = &ended->records[0];
+	record->threads = record->processes = record->born = 5000;
+	record->started_by = (struct started_by){
+		string_pool_intern(&ended->names->strings, "deploy-hook.sh", strlen("deploy-hook.sh")), 4990};
+	compare(NULL);
+	memset(chosen, true, sizeof(chosen));
+	diff_summary_make(diff, chosen, &plain, false, &summary);
+	assert_int_equal(summary.count, 1);
+	assert_string_equal(summary.items[0],
+			    "true, new: on a CPU 50%, threads started 500 per second by deploy-hook.sh");
+	diff_summary_release(&summary);
 }
 
 /* A thread that was renamed is the same one: it counts in its later group on both sides. */
@@ -246,6 +277,21 @@ static void test_evidence(void **state)
 	assert_true(fabs(cell.spread[DIFF_AFTER] - 3.125e6) < 1e-3);
 }
 
+/* Judges a rule: its first outcome and a part of that one's text. */
+static void expect_outcome(const char *text, bool any, enum diff_rule_result result, const char *words)
+{
+	struct diff_rule_outcomes outcomes = {0};
+	struct rule rule;
+
+	assert_int_equal(rule_parse(text, true, &rule, NULL), 0);
+	diff_rules_judge(&rule, 1, diff, any, &outcomes);
+	assert_int_equal(outcomes.items[0].result, result);
+	if (strstr(outcomes.items[0].text, words) == NULL)
+		fail_msg("%s: %s", text, outcomes.items[0].text);
+	diff_rule_outcomes_release(&outcomes);
+	rule_release(&rule);
+}
+
 /* What a few parts hold is no change from one window to the other for a test of ranks, but it is told. */
 static void test_burst(void **state)
 {
@@ -281,6 +327,10 @@ static void test_burst(void **state)
 	assert_true(diff_evidence_find_burst(diff, diff_fixture_pair(diff, "three"), COLUMN_CPU, &burst));
 	/* two of the three parts hold more than half */
 	assert_int_equal(burst.length_ns, 3 * S);
+	expect_outcome("CPU%(burst) > 20", false, DIFF_RULE_KEPT,
+		       ", in a burst, which breaks rules with --any only");
+	expect_outcome("CPU%(burst) > 20", true, DIFF_RULE_BROKEN, ", in a burst");
+	expect_outcome("after:CPU%(burst) > 20", false, DIFF_RULE_BROKEN, "burst has ");
 }
 
 /* Windows that say nothing about each other are not tested. */
@@ -548,7 +598,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		DIFF_TEST(test_rates),           DIFF_TEST(test_units),
-		DIFF_TEST(test_ended),           DIFF_TEST(test_renamed),
+		DIFF_TEST(test_ended),           DIFF_TEST(test_parent_of_storm),
+		DIFF_TEST(test_renamed),
 		DIFF_TEST(test_renamed_cgroup),  DIFF_TEST(test_evidence),
 		DIFF_TEST(test_burst),           DIFF_TEST(test_untested_windows),
 		DIFF_TEST(test_renamed_parts),   DIFF_TEST(test_rules),
