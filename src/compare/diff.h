@@ -300,6 +300,9 @@ void diff_value_conclude(struct diff_value *value, bool is_ratio);
 /* Whether numbers of a column are places on a scale, as those of CPUs: a change of one is no amount. */
 bool diff_is_ordinal(enum column column);
 
+/* Whether a column has amounts of a second, not how much there is, how long something took, or a ratio. */
+bool diff_has_amounts(enum column column);
+
 /* The mode in which columns of a comparison are titled: rates of windows, or the lives of threads. */
 enum window_mode diff_mode(const struct diff *diff);
 

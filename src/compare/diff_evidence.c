@@ -46,18 +46,9 @@ static bool is_sum(enum column column)
 	return column < COLUMN_COUNT && column_entry(column)->operation == COLUMN_OPERATION_SUM;
 }
 
-bool diff_evidence_counts(enum column column)
-{
-	const struct column_entry *entry = column_entry(column);
-
-	return column_is_counter(column) || (column_is_derived(column) && column_has(entry, COLUMN_RATES)) ||
-	       /* what the screen shows a second */
-	       (column < COLUMN_COUNT && column_has_rate(column));
-}
-
 double diff_evidence_floor(enum column column)
 {
-	const bool is_counter = diff_evidence_counts(column);
+	const bool is_counter = diff_has_amounts(column);
 
 	switch (column_report_ladder(column)) {
 	case LADDER_NS:

@@ -77,10 +77,7 @@ struct diff_evidence_cell diff_evidence_of(const struct diff *diff, const struct
 /* The verdict that evidence comes to. */
 enum cell_verdict diff_evidence_verdict(const struct diff_evidence_cell *cell);
 
-/* Whether a column has amounts of a second, not how much there is, how long something took, or a ratio. */
-bool diff_evidence_counts(enum column column);
-
-/* The smallest change of a column that counts, in its unit, of a second where diff_evidence_counts(). */
+/* The smallest change of a column that counts, in its unit, of a second where diff_has_amounts(). */
 double diff_evidence_floor(enum column column);
 
 /* The same in a pair: the floor that the comparison was given for it (diff_floors.h), else that of the unit.

@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "diff_evidence.h"
 
 const struct diff_harm diff_harms[] = {
 #define HARM(column, ...) {COLUMN_##column, __VA_ARGS__},
@@ -37,7 +36,7 @@ const struct diff_harm *diff_harm_find(enum column column)
 /* The unit of a column that is not told. */
 static double unit_by_ladder(enum column column)
 {
-	const bool is_counter = diff_evidence_counts(column);
+	const bool is_counter = diff_has_amounts(column);
 
 	switch (column_report_ladder(column)) {
 	case LADDER_NS:
@@ -101,7 +100,7 @@ double diff_harm(const struct diff *diff, const struct diff_pair *pair, enum col
 	if (value.is_category || diff_is_ordinal(column))
 		return value.differs || amount != 0 ? harm_of_word : 0;
 	if (unit != 0)
-		return amount / (unit * (diff_evidence_counts(column) ? seconds_of(diff) : 1));
+		return amount / (unit * (diff_has_amounts(column) ? seconds_of(diff) : 1));
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
 		larger = fmax(larger, value.side[side].has_number ? fabs(value.side[side].number) : 0);
 	return larger != 0 ? harm_of_number * fmin(1, amount / larger) : 0;

@@ -200,7 +200,7 @@ static void complete_sides(const struct judgement *judgement, const struct diff_
 	const enum diff_side side = pair->kind == DIFF_PAIR_ONLY_BEFORE ? DIFF_AFTER : DIFF_BEFORE;
 
 	if (rule->of_after || diff_pair_is_joined(pair) || !column_adds_up(column) ||
-	    (is_growth(rule) && !diff_evidence_counts(column)) || diff_is_lost(judgement->diff, pair, column))
+	    (is_growth(rule) && !diff_has_amounts(column)) || diff_is_lost(judgement->diff, pair, column))
 		return;
 	value->side[side] = (struct diff_side_value){.state = VALUE_READ, .has_number = true};
 	diff_value_conclude(value, column_is_ratio(column));
@@ -477,7 +477,7 @@ static enum change weigh_change(const struct judgement *judgement, const struct 
 {
 	const enum column column = judgement->column;
 	/* percentages and amounts per second need a floor; a limit on a size or a duration is one itself */
-	const bool has_floor = diff_evidence_counts(column) || judgement->rule->limit.kind == LIMIT_PERCENT;
+	const bool has_floor = diff_has_amounts(column) || judgement->rule->limit.kind == LIMIT_PERCENT;
 	const double size = fabs(sure_change(measure));
 	struct diff_evidence_cell evidence;
 

@@ -56,7 +56,7 @@ static void append_amount(const struct sentence *sentence, enum column column, d
 /* " per second" behind an amount that is one, and is not a percentage. */
 static const char *per_second(const struct sentence *sentence, enum column column)
 {
-	return sentence->sides->diff->options.rates && diff_evidence_counts(column) &&
+	return sentence->sides->diff->options.rates && diff_has_amounts(column) &&
 			       !is_percent(sentence, column)
 		       ? " per second"
 		       : "";
@@ -124,7 +124,7 @@ static void append_quotients(const struct sentence *sentence, enum column column
 	const struct diff *diff = sentence->sides->diff;
 	const uint32_t before = threads_on(sentence, DIFF_BEFORE), after = threads_on(sentence, DIFF_AFTER);
 
-	if (sentence->per->second && diff->interval_ns != 0 && diff_evidence_counts(column)) {
+	if (sentence->per->second && diff->interval_ns != 0 && diff_has_amounts(column)) {
 		append_amount(sentence, column, fabs(value->delta) * NS_PER_S / (double)diff->interval_ns);
 		buffer_append_text(sentence->text, " per second, ");
 	}

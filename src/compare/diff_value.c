@@ -412,6 +412,12 @@ bool diff_is_unknown(const struct diff *diff, const struct diff_pair *pair, enum
 	       (before == VALUE_UNAVAILABLE && after == VALUE_READ);
 }
 
+bool diff_has_amounts(enum column column)
+{
+	/* what the screen shows a second, too */
+	return column_grows(column) || (column < COLUMN_COUNT && column_has_rate(column));
+}
+
 double diff_column_sort(const struct diff *diff, const struct diff_pair *pair, enum column column)
 {
 	return column_is_metric(column) &&
