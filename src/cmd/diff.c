@@ -113,9 +113,9 @@ static const struct option own_options[] = {
 	 .description = "print rows that did not change measurably, too"},
 	{OPTION('\0', "noise", NULL, struct diff_command_options, noise), .excludes = "fail-if",
 	 .description = "of one set of runs, print by how much each group and metric varies without any "
-			"change, where that is more than the floor of its unit; --format json for --floors"},
+			"change, where that is more than the floor of its unit; --format csv for --floors"},
 	{OPTION('\0', "floors", "FILE", struct diff_command_options, floors), .excludes = "noise",
-	 .description = "count no change below the floors in this file, which --noise --format json has "
+	 .description = "count no change below the floors in this file, which --noise --format csv has "
 			"printed for the same -g"},
 };
 

@@ -2,23 +2,17 @@
 #include "diff_floors.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "base/json_reader.h"
 #include "base/memory.h"
 #include "base/string_pool.h"
 
 struct diff_floors {
-	enum axis axis;           /* AXIS_COUNT while it is not known */
+	enum axis axis;
 	struct string_pool names; /* group, tab and metric; id 0 is the empty string */
 	double *floors;           /* by id of such a name, [names.count] */
 	size_t capacity;
-};
-
-enum {
-	NAME_KEPT = 16,  /* bytes of the longest name of a member that is known, and more */
-	NUMBER_MAX = 63, /* bytes of a number in JSON */
 };
 
 void diff_floors_append_group(const struct diff_pair *pair, struct buffer *buffer)
@@ -58,187 +52,110 @@ bool diff_floors_find(const struct diff_floors *floors, const struct diff *diff,
 
 /* --- reading --- */
 
-static bool is_called(const char *name, size_t length, const char *wanted)
+/* The rest of a text in CSV (RFC 4180). */
+struct csv {
+	const char *next, *end;
+};
+
+/* Takes a field over into an empty buffer. Returns the comma or line feed after it, NUL at the end. */
+static char read_field(struct csv *csv, struct buffer *field)
 {
-	return strlen(wanted) == length && memcmp(name, wanted, length) == 0;
-}
+	bool is_quoted = false;
 
-/* Takes a text over into an empty buffer; of another value nothing. */
-static void read_text(struct json_reader *json, struct buffer *text)
-{
-	struct json_scalar scalar;
+	while (csv->next < csv->end) {
+		const char character = *csv->next++;
 
-	buffer_clear(text);
-	if (json_reader_scalar(json, &scalar) < 0)
-		return;
-	if (scalar.type == JSON_STRING)
-		buffer_append(text, scalar.text, scalar.length);
-	else if (scalar.type == JSON_OBJECT || scalar.type == JSON_ARRAY)
-		json_reader_skip(json);
-}
-
-/* Returns a number, NAN for another value. */
-static double read_number(struct json_reader *json)
-{
-	struct json_scalar scalar;
-	char digits[NUMBER_MAX + 1];
-
-	if (json_reader_scalar(json, &scalar) < 0)
-		return NAN;
-	if (scalar.type == JSON_OBJECT || scalar.type == JSON_ARRAY)
-		json_reader_skip(json);
-	if (scalar.type != JSON_NUMBER || scalar.length > NUMBER_MAX)
-		return NAN;
-	memcpy(digits, scalar.text, scalar.length);
-	digits[scalar.length] = '\0';
-	return strtod(digits, NULL);
-}
-
-/* Whether an object or array comes, which is then entered; anything else is skipped. */
-static bool enter(struct json_reader *json, enum json_type wanted)
-{
-	enum json_type type;
-
-	if (json_reader_type(json, &type) < 0)
-		return false;
-	if (type == wanted)
-		json_reader_enter(json);
-	else
-		json_reader_skip(json);
-	return type == wanted;
-}
-
-/* The number in {"value": …}, NAN without one. */
-static double read_measured(struct json_reader *json)
-{
-	const char *name;
-	size_t length;
-	double number = NAN;
-
-	if (!enter(json, JSON_OBJECT))
-		return NAN;
-	while (json_reader_member(json, NAME_KEPT, &name, &length) > 0) {
-		if (is_called(name, length, "value"))
-			number = read_number(json);
-		else
-			json_reader_skip(json);
+		if (!is_quoted && (character == ',' || character == '\n'))
+			return character;
+		if (character != '"') {
+			buffer_append_char(field, character);
+		} else if (is_quoted && csv->next < csv->end && *csv->next == '"') {
+			/* two of them are one that belongs to the field */
+			buffer_append_char(field, *csv->next++);
+		} else {
+			is_quoted = !is_quoted;
+		}
 	}
-	return number;
+	return '\0';
 }
 
-static void add_floor(struct diff_floors *floors, const struct buffer *group, const struct buffer *metric,
-		      double floor)
+/* The fields of a line that are needed. */
+struct line {
+	struct buffer fields[DIFF_FLOORS_COLUMNS];
+};
+
+static void release_line(struct line *line)
 {
-	struct buffer name = {0};
+	for (size_t i = 0; i < DIFF_FLOORS_COLUMNS; i++)
+		buffer_release(&line->fields[i]);
+}
+
+/* Reads a line. Fields that it lacks are empty texts. The caller releases it. */
+static struct line read_line(struct csv *csv)
+{
+	struct line line = {.fields = {{0}}};
+	struct buffer rest = {0};
+	char end = ',';
+
+	for (size_t i = 0; end == ','; i++)
+		end = read_field(csv, i < DIFF_FLOORS_COLUMNS ? &line.fields[i] : &rest);
+	buffer_release(&rest);
+	for (size_t i = 0; i < DIFF_FLOORS_COLUMNS; i++)
+		buffer_append_text(&line.fields[i], "");
+	return line;
+}
+
+/* Reads the names of the columns, the first of which is the axis of the groups. False for another table. */
+static bool read_heading(struct diff_floors *floors, struct csv *csv)
+{
+	struct line line = read_line(csv);
+
+	floors->axis = axis_find(line.fields[DIFF_FLOORS_GROUP].data);
+	release_line(&line);
+	return floors->axis != AXIS_COUNT;
+}
+
+/* Reads the floor of a group and metric. Returns false for any other line. */
+static bool read_floor(struct diff_floors *floors, struct csv *csv)
+{
+	struct line line = read_line(csv);
+	struct buffer *name = &line.fields[DIFF_FLOORS_GROUP], *number = &line.fields[DIFF_FLOORS_FLOOR];
+	char *end;
+	const double floor = strtod(number->data, &end);
+	const bool is_floor = number->length != 0 && *end == '\0' && floor >= 0;
 	uint32_t id;
 
-	buffer_append(&name, group->data, group->length);
-	buffer_append_char(&name, '\t');
-	buffer_append(&name, metric->data, metric->length);
-	id = string_pool_intern(&floors->names, name.data, name.length);
-	floors->floors = memory_grow(floors->floors, &floors->capacity, (size_t)id + 1, sizeof(double));
-	floors->floors[id] = floor;
-	buffer_release(&name);
-}
-
-static void read_row(struct diff_floors *floors, struct json_reader *json)
-{
-	struct buffer group = {0}, metric = {0};
-	double floor = NAN;
-	const char *name;
-	size_t length;
-
-	if (!enter(json, JSON_OBJECT))
-		return;
-	while (json_reader_member(json, NAME_KEPT, &name, &length) > 0) {
-		if (is_called(name, length, DIFF_FLOORS_GROUP))
-			read_text(json, &group);
-		else if (is_called(name, length, DIFF_FLOORS_METRIC))
-			read_text(json, &metric);
-		else if (is_called(name, length, DIFF_FLOORS_FLOOR))
-			floor = read_measured(json);
-		else
-			json_reader_skip(json);
+	if (is_floor) {
+		buffer_append_format(name, "\t%s", line.fields[DIFF_FLOORS_METRIC].data);
+		id = string_pool_intern(&floors->names, name->data, name->length);
+		floors->floors = memory_grow(floors->floors, &floors->capacity, (size_t)id + 1,
+					     sizeof(double));
+		floors->floors[id] = floor;
 	}
-	if (metric.length != 0 && floor >= 0)
-		add_floor(floors, &group, &metric, floor);
-	buffer_release(&group);
-	buffer_release(&metric);
-}
-
-/* Reads a table; returns whether it is one of floors. Its section comes before its rows. */
-static bool read_table(struct diff_floors *floors, struct json_reader *json)
-{
-	struct buffer section = {0};
-	bool is_noise = false;
-	const char *name;
-	size_t length;
-
-	if (!enter(json, JSON_OBJECT))
-		return false;
-	while (json_reader_member(json, NAME_KEPT, &name, &length) > 0) {
-		if (is_called(name, length, "section")) {
-			read_text(json, &section);
-			is_noise = section.length == strlen(DIFF_FLOORS_SECTION) &&
-				   memcmp(section.data, DIFF_FLOORS_SECTION, section.length) == 0;
-		} else if (is_noise && is_called(name, length, "rows")) {
-			if (!enter(json, JSON_ARRAY))
-				continue;
-			while (json_reader_element(json) > 0)
-				read_row(floors, json);
-		} else {
-			json_reader_skip(json);
-		}
-	}
-	buffer_release(&section);
-	return is_noise;
-}
-
-/* Reads a report; returns whether it has a table of floors. */
-static bool read_report(struct diff_floors *floors, struct json_reader *json)
-{
-	struct buffer axis = {0};
-	bool has_table = false;
-	const char *name;
-	size_t length;
-
-	if (!enter(json, JSON_OBJECT))
-		return false;
-	while (json_reader_member(json, NAME_KEPT, &name, &length) > 0) {
-		if (is_called(name, length, "group_by")) {
-			read_text(json, &axis);
-			buffer_append_char(&axis, '\0');
-			floors->axis = axis_find(axis.data);
-		} else if (is_called(name, length, "tables")) {
-			if (!enter(json, JSON_ARRAY))
-				continue;
-			while (json_reader_element(json) > 0)
-				has_table |= read_table(floors, json);
-		} else {
-			json_reader_skip(json);
-		}
-	}
-	buffer_release(&axis);
-	return has_table;
+	release_line(&line);
+	return is_floor;
 }
 
 int diff_floors_parse(const char *text, size_t length, const char *name, struct diff_floors **ret_floors,
 		      struct error *error)
 {
+	static const char section[] = "# " DIFF_FLOORS_SECTION "\n";
+	const size_t before = strlen(section);
 	struct diff_floors *floors = memory_allocate_zero(1, sizeof(*floors));
-	struct json_reader json;
-	bool is_one;
+	bool are_floors = length > before && memcmp(text, section, before) == 0;
 
-	floors->axis = AXIS_COUNT;
-	json_reader_begin(&json, text, length, NULL, NULL);
-	is_one = read_report(floors, &json) && floors->axis != AXIS_COUNT;
-	is_one &= json_reader_finish(&json) == 0;
-	json_reader_release(&json);
-	if (!is_one) {
+	if (are_floors) {
+		struct csv csv = {text + before, text + length};
+
+		are_floors = read_heading(floors, &csv);
+		while (are_floors && csv.next < csv.end)
+			are_floors = read_floor(floors, &csv);
+	}
+	if (!are_floors) {
 		diff_floors_release(floors);
 		return error_set(error, -EINVAL,
-				 "%s has no table of floors in JSON: make one with 'ctop diff RUN RUN RUN "
-				 "--noise --format json -o FILE'",
+				 "%s is no table of floors in CSV: make one with 'ctop diff RUN RUN RUN "
+				 "--noise --format csv -o FILE'",
 				 name);
 	}
 	*ret_floors = floors;

@@ -10,8 +10,18 @@
  */
 struct diff_floors;
 
+/* The section of the table of floors, and its columns. The first column has the name of the axis. */
+#define DIFF_FLOORS_SECTION "noise"
+enum {
+	DIFF_FLOORS_GROUP,
+	DIFF_FLOORS_METRIC,
+	DIFF_FLOORS_MEAN,
+	DIFF_FLOORS_FLOOR,
+	DIFF_FLOORS_COLUMNS,
+};
+
 /*
- * Reads the JSON that `ctop diff RUN RUN RUN --noise --format json` prints; `name` is that of the file, for
+ * Reads the CSV that `ctop diff RUN RUN RUN --noise --format csv` prints; `name` is that of the file, for
  * sentences. Returns 0 and floors that the caller releases with diff_floors_release(), or -EINVAL with a
  * sentence that says what kind of file is needed.
  */
@@ -29,11 +39,5 @@ bool diff_floors_find(const struct diff_floors *floors, const struct diff *diff,
 
 /* Appends the name by which floors know a pair: its key with " | " between the parts. */
 void diff_floors_append_group(const struct diff_pair *pair, struct buffer *buffer);
-
-/* The section and the columns of a table of floors, and of its rows in JSON. */
-#define DIFF_FLOORS_SECTION "noise"
-#define DIFF_FLOORS_GROUP   "group"
-#define DIFF_FLOORS_METRIC  "metric"
-#define DIFF_FLOORS_FLOOR   "floor"
 
 #endif

@@ -39,7 +39,7 @@ refuse "sets per thread" 2 "leave out per-thread" diff "$before" "$before" -- "$
 refuse "sets and who delays whom" 2 "not between sets of runs" diff "$before" "$before" -- "$after" "$after" \
     --fail-if 'delayed(redis-server) > 0.2'
 refuse "standard input for two runs" 2 "standard input can be one run, not several" diff - "$before" -- - "$after"
-refuse "no file of floors" 1 "nothing.json: No such file or directory" diff "$before" "$after" --floors "$directory/nothing.json"
+refuse "no file of floors" 1 "nothing.csv: No such file or directory" diff "$before" "$after" --floors "$directory/nothing.csv"
 refuse "missing first file" 1 "nothing.zst" diff "$directory/nothing.zst" "$after"
 refuse "missing second file" 1 "nothing.zst" diff "$before" "$directory/nothing.zst"
 refuse "directory" 1 "is a directory" diff "$before" "$directory"
@@ -112,7 +112,7 @@ print "rows that a limit cuts from tsv" "rows of section primary are left out by
 expect "the largest change is told" \
     "^  1. redis-server ran 2 min 5 s longer on a CPU (6.4 s → 2 min 11 s, 11 threads)$" "$(cat "$directory/text")"
 result "so are three" "$(sed -n '/^largest changes:/,/^$/p' "$directory/text" | grep -c '^  [123]\. ' | grep -v '^3$')"
-expect "and the order" "^rows are sorted by share of each metric's total change; " "$(cat "$directory/text")"
+expect "and the order" "^rows are sorted by harm: " "$(cat "$directory/text")"
 expect "which the rows have" "^redis-server  *11  *6.4s → 2.2m " "$(sed -n '/^## groups/,$p' "$directory/text" | sed -n 3p)"
 # rows of a file have all columns; on a terminal they fit, and what matters most is last
 script -qec "stty cols 80; '$ctop' diff '$before' '$after' -g process --ascii" /dev/null </dev/null 2>&1 | tr -d '\r' >"$directory/terminal"
@@ -185,18 +185,18 @@ print "and runs that are needed without a rule" "^note: a change of 10 % in the 
     "$before" "$before" -- "$after" "$after" -g process
 
 # what varies without a change
-print "noise" "^group  *metric  *mean  *floor$" "$before" "$after" --noise -g process
+print "noise" "^process  *metric  *mean  *floor$" "$before" "$after" --noise -g process
 print "of a group" "^redis-server  *run_time_ns  " "$before" "$after" --noise -g process
 for format in tsv csv json markdown html; do
     "$ctop" diff "$before" "$after" --noise -g process --format $format -o "$directory/floors.$format" 2>>"$directory/errors"
     result "noise in $format" "$(grep -q run_time_ns "$directory/floors.$format" || head -c 500 "$directory/floors.$format")"
 done
 run "floors" 0 out "^rule kept: $rule: " diff "$before" "$before" -- "$after" "$after" -g process --fail-if "$rule" \
-    --floors "$directory/floors.json"
-run "floors in another format" 1 err "floors.tsv has no table of floors in JSON: make one with " diff "$before" "$after" \
+    --floors "$directory/floors.csv"
+run "floors in another format" 1 err "floors.tsv is no table of floors in CSV: make one with " diff "$before" "$after" \
     --floors "$directory/floors.tsv"
 print "floors of another axis" "^warning: the floors are not used: they are of groups by process, and these are by all$" \
-    "$before" "$before" -- "$after" "$after" --floors "$directory/floors.json"
+    "$before" "$before" -- "$after" "$after" --floors "$directory/floors.csv"
 print "floors without a verdict" "^warning: the floors are not used: a change between two single readings has no verdict$" \
-    "$before" "$after" -g process --floors "$directory/floors.json"
+    "$before" "$after" -g process --floors "$directory/floors.csv"
 finish

@@ -255,7 +255,7 @@ static void test_rules(void **state)
 static void expect_needed(const struct comparability *comparability, const char *sentence)
 {
 	for (size_t i = 0; i < comparability->count; i++) {
-		if (strcmp(comparability->rows[i].id, runs_needed_id) == 0) {
+		if (strcmp(comparability->rows[i].id, "runs-needed") == 0) {
 			assert_string_equal(comparability->rows[i].text, sentence);
 			return;
 		}
@@ -283,8 +283,8 @@ static void test_needed(void **state)
 	make_sets(&sets, before, after);
 	web = diff_fixture_pair(sets.diff, "web");
 	/* a standard deviation of 1.58 ms, from 2.5 square ms */
-	assert_int_equal(runs_needed(sets.diff, web, column, 10e6), DIFF_RUNS_TESTED);
-	assert_int_equal(runs_needed(sets.diff, web, column, 1e6), 42);
+	assert_int_equal(diff_runs_needed(sets.diff, web, column, 10e6), DIFF_RUNS_TESTED);
+	assert_int_equal(diff_runs_needed(sets.diff, web, column, 1e6), 42);
 	comparability = comparability_create_of_sets(both);
 	runs_needed_tell(sets.diff, comparability);
 	expect_needed(comparability,
@@ -349,11 +349,8 @@ static struct diff_floors *parse_floors(const char *group, const char *axis)
 	char text[512];
 
 	snprintf(text, sizeof(text),
-		 "{\"program\":\"ctop\",\"group_by\":\"%s\",\"tables\":[\n{\"section\":\"noise\",\"columns\":"
-		 "[\"group\"],"
-		 "\"rows\":[\n{\"group\":\"%s\",\"metric\":\"run_time_ns\",\"mean\":{\"value\":100000000},"
-		 "\"floor\":{\"value\":60000000.5,\"unit\":\"ns/"
-		 "s\",\"state\":\"ok\"}}],\"rows_left_out\":0}]}\n",
+		 "# noise\n%s,metric,mean,floor,mean_unit,mean_state,mean_reason\n"
+		 "\"a, \"\"b\"\"\",run_time_ns,3,2\n%s,run_time_ns,100000000,60000000.5,ns_per_s,ok,\n",
 		 axis, group);
 	if (diff_floors_parse(text, strlen(text), "file", &floors, &error) < 0)
 		fail_msg("%s", error.text);
@@ -395,14 +392,16 @@ static void test_bad_floors(void **state)
 {
 	static const char *const texts[] = {
 		"",
-		"# noise\ngroup\tmetric\tmean\tfloor\nweb\trun_time_ns\t100.000ms\t60.000ms\n",
+		"# noise\n",
 		"{\"group_by\":\"thread\",\"tables\":[]}",
-		"{\"group_by\":\"thread\",\"tables\":[{\"section\":\"primary\",\"rows\":[]}]}",
-		"{\"group_by\":\"nothing\",\"tables\":[{\"section\":\"noise\",\"rows\":[]}]}",
-		"{\"tables\":[{\"section\":\"noise\",\"rows\":[]}]}",
-		"{\"group_by\":\"thread\",\"tables\":[{\"section\":\"noise\",\"rows\":[{\"group\":\"w",
-		"{\"group_by\":\"thread\",\"tables\":[{\"section\":\"noise\",\"rows\":[]}]} {}",
-		"[1]",
+		"# primary\nthread,metric,mean,floor\n",
+		"# noise\nnothing,metric,mean,floor\nweb,run_time_ns,3,2\n",
+		"# noise\nthread\tmetric\tmean\tfloor\nweb\trun_time_ns\t100.000ms\t60.000ms\n",
+		"# noise\nthread,metric,mean,floor\nweb,run_time_ns,3\n",
+		"# noise\nthread,metric,mean,floor\nweb,run_time_ns,3,60ms\n",
+		"# noise\nthread,metric,mean,floor\nweb,run_time_ns,3,-2\n",
+		"# noise\nthread,metric,mean,floor\nweb,run_time_ns,3,nan\n",
+		"# noise\nthread,metric,mean,floor\n\"web,run_time_ns,3,2\n",
 	};
 
 	(void)state;
@@ -410,10 +409,9 @@ static void test_bad_floors(void **state)
 		struct diff_floors *floors = NULL;
 		struct error error = {""};
 
-		assert_true(diff_floors_parse(texts[i], strlen(texts[i]), "some.tsv", &floors, &error) < 0);
+		assert_true(diff_floors_parse(texts[i], strlen(texts[i]), "some.csv", &floors, &error) < 0);
 		assert_null(floors);
-		assert_non_null(
-			strstr(error.text, "some.tsv has no table of floors in JSON: make one with "));
+		assert_non_null(strstr(error.text, "some.csv is no table of floors in CSV: make one with "));
 	}
 }
 
