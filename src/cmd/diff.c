@@ -14,7 +14,6 @@
 #include "cmd/line/snapshot_report.h"
 #include "commands.h"
 #include "compare/diff_floors.h"
-#include "compare/runs_needed.h"
 #include "metric/nearest.h"
 #include "table/tab.h"
 #include "window/column.h"
@@ -381,24 +380,14 @@ static int join(struct snapshot_report *report, const struct rule *rules, size_t
 	return status;
 }
 
-/* Says how many runs a side would show the change that is asked for. */
-static void tell_needed(struct snapshot_report *report, const struct rule *rules, size_t rule_count)
-{
-	if (!diff_has_sets(report->diff))
-		return;
-	if (rule_count != 0)
-		diff_rules_tell_needed(rules, rule_count, report->diff, report->comparability);
-	else
-		runs_needed_tell(report->diff, report->comparability);
-}
-
 static int write_comparison(const struct diff_command_options *options, struct snapshot_report *report,
 			    const struct captures *captures, const struct rule *rules)
 {
 	struct error error;
 
 	diff_rules_judge(rules, options->fail_if.count, report->diff, options->any, &report->outcomes);
-	tell_needed(report, rules, options->fail_if.count);
+	if (diff_has_sets(report->diff))
+		diff_rules_tell_needed(rules, options->fail_if.count, report->diff, report->comparability);
 	tell_comparability(report->comparability, report->report.format);
 	if (report->how.rates && capture_count(captures) == DIFF_SIDE_COUNT)
 		tell_range(captures->names[DIFF_BEFORE], captures->names[DIFF_AFTER]);

@@ -285,7 +285,7 @@ void diff_side(const struct diff *diff, const struct diff_pair *pair, enum diff_
 /*
  * Fills `ret_numbers`, which has room for run_count[side], with a number for each run of a set, and returns
  * how many. A run without the pair has 0; a run in which the number is not known, or does not apply, has
- * none.
+ * none. Returns 0 for words, ranges and sets of CPUs.
  */
 size_t diff_run_numbers(const struct diff *diff, const struct diff_pair *pair, enum diff_side side,
 			enum column column, double ret_numbers[]);

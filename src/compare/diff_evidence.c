@@ -510,7 +510,7 @@ static struct diff_evidence_cell judge_alone(const struct diff *diff, const stru
 
 	cell.is_real = is_large(diff, pair, column, value);
 	if (diff_has_sets(diff)) {
-		diff_runs_judge(diff, pair, column, value, &cell);
+		diff_runs_judge(diff, pair, column, &cell);
 		return cell;
 	}
 	if (column_is_derived(column) && cell.is_real)

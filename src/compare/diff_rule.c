@@ -13,7 +13,7 @@
 #include "base/order.h"
 #include "diff_blame.h"
 #include "diff_evidence.h"
-#include "runs_needed.h"
+#include "diff_runs.h"
 #include "table/column_name.h"
 #include "table/screen_format.h"
 
@@ -807,6 +807,23 @@ static double change_at_limit(const struct rule *rule, const struct diff *diff, 
 				    : limit_of(rule, column));
 }
 
+/* Adds a row about how many runs the change that `text` names needs. Takes over `text`. */
+static void add_needed(const struct diff *diff, size_t needed, struct buffer *text,
+		       struct comparability *comparability)
+{
+	const size_t *count = diff->run_count;
+
+	if (needed <= count[DIFF_BEFORE] && needed <= count[DIFF_AFTER])
+		buffer_append_text(text, ": these runs are enough to be sure of it");
+	else
+		buffer_append_format(text,
+				     ": %zu runs a side are needed to be sure of it, and there are %zu and "
+				     "%zu",
+				     needed, count[DIFF_BEFORE], count[DIFF_AFTER]);
+	comparability_add(comparability, COMPARABILITY_NOTE, "runs-needed", text->data);
+	buffer_release(text);
+}
+
 /* Adds a row about the matching group that needs most runs. */
 static void tell_needed(const struct rule *rule, const struct diff *diff, struct comparability *comparability)
 {
@@ -819,7 +836,7 @@ static void tell_needed(const struct rule *rule, const struct diff *diff, struct
 		const struct diff_pair *pair = &diff->pairs[i];
 		const double change = matches(rule, diff, pair) ? change_at_limit(rule, diff, pair, column)
 								: 0;
-		const size_t needed = change > 0 ? runs_needed(diff, pair, column, change) : 0;
+		const size_t needed = change > 0 ? diff_runs_needed(diff, pair, column, change) : 0;
 
 		if (needed <= most)
 			continue;
@@ -830,10 +847,34 @@ static void tell_needed(const struct rule *rule, const struct diff *diff, struct
 		return;
 	buffer_append_format(&text, "%s, of ", rule->text);
 	diff_append_label(diff, worst, &text);
-	buffer_append_text(&text, ": ");
-	runs_needed_append(diff, most, &text);
-	comparability_add(comparability, COMPARABILITY_NOTE, runs_needed_id, text.data);
-	buffer_release(&text);
+	add_needed(diff, most, &text, comparability);
+}
+
+/* Adds a row about a tenth of the CPU time of the group that ran most before. */
+static void tell_needed_of_busiest(const struct diff *diff, struct comparability *comparability)
+{
+	const struct diff_pair *busiest = NULL;
+	struct buffer text = {0};
+	size_t needed = 0;
+	double most = 0;
+
+	for (size_t i = 0; i < diff->pair_count; i++) {
+		const struct diff_value value = diff_metric(diff, &diff->pairs[i], METRIC_RUN_TIME_NS);
+
+		if (!value.has_delta || value.side[DIFF_BEFORE].number <= most)
+			continue;
+		busiest = &diff->pairs[i];
+		most = value.side[DIFF_BEFORE].number;
+	}
+	if (busiest != NULL)
+		needed = diff_runs_needed(diff, busiest, column_of_stored(METRIC_RUN_TIME_NS),
+					  most * DIFF_EVIDENCE_SIZE_MIN);
+	if (needed == 0)
+		return;
+	buffer_append_format(&text, "a change of %.0f %% in the CPU time of ", DIFF_EVIDENCE_SIZE_MIN * 100);
+	diff_append_name(diff, busiest, " in ", &text);
+	buffer_append_text(&text, ", the group that ran most");
+	add_needed(diff, needed, &text, comparability);
 }
 
 void diff_rules_tell_needed(const struct rule rules[], size_t count, const struct diff *diff,
@@ -841,6 +882,8 @@ void diff_rules_tell_needed(const struct rule rules[], size_t count, const struc
 {
 	struct diff *made[AXIS_COUNT] = {NULL};
 
+	if (count == 0)
+		tell_needed_of_busiest(diff, comparability);
 	for (size_t i = 0; i < count; i++) {
 		/* a value is judged without a test */
 		if (!rules[i].of_after && !rules[i].is_delayed)

@@ -7,10 +7,19 @@
 #include "base/memory.h"
 #include "statistics.h"
 
-struct diff_runs_numbers diff_runs_collect(const struct diff *diff, const struct diff_pair *pair,
-					   enum column column)
+/* More runs than anybody makes. */
+static const double needed_max = 1e6;
+
+/* The numbers of the runs of both sides in a column of a pair. */
+struct run_numbers {
+	double *items[DIFF_SIDE_COUNT];
+	size_t count[DIFF_SIDE_COUNT];
+};
+
+static struct run_numbers collect_numbers(const struct diff *diff, const struct diff_pair *pair,
+					  enum column column)
 {
-	struct diff_runs_numbers numbers;
+	struct run_numbers numbers;
 
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		numbers.items[side] = memory_allocate((diff->run_count[side] + 1) * sizeof(double));
@@ -20,7 +29,7 @@ struct diff_runs_numbers diff_runs_collect(const struct diff *diff, const struct
 	return numbers;
 }
 
-void diff_runs_release_numbers(struct diff_runs_numbers *numbers)
+static void release_numbers(struct run_numbers *numbers)
 {
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
 		free(numbers->items[side]);
@@ -30,7 +39,7 @@ void diff_runs_release_numbers(struct diff_runs_numbers *numbers)
  * Tests the numbers of both sides. Rules multiply `chance` by the groups that match, for which few runs have
  * no likelihood small enough: sets that are apart count as certain there.
  */
-static void test_numbers(const struct diff_runs_numbers *numbers, struct diff_evidence_cell *cell)
+static void test_numbers(const struct run_numbers *numbers, struct diff_evidence_cell *cell)
 {
 	const double *before = numbers->items[DIFF_BEFORE], *after = numbers->items[DIFF_AFTER];
 	const size_t before_count = numbers->count[DIFF_BEFORE], after_count = numbers->count[DIFF_AFTER];
@@ -49,21 +58,35 @@ static void test_numbers(const struct diff_runs_numbers *numbers, struct diff_ev
 }
 
 void diff_runs_judge(const struct diff *diff, const struct diff_pair *pair, enum column column,
-		     const struct diff_value *value, struct diff_evidence_cell *cell)
+		     struct diff_evidence_cell *cell)
 {
-	struct diff_runs_numbers numbers;
+	struct run_numbers numbers = collect_numbers(diff, pair, column);
+	size_t least = SIZE_MAX;
 
-	if (value->is_category || diff_is_ordinal(column))
-		return;
-	numbers = diff_runs_collect(diff, pair, column);
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		least = numbers.count[side] < least ? numbers.count[side] : least;
 		if (numbers.count[side] >= 2)
 			cell->spread[side] = statistics_spread(numbers.items[side], numbers.count[side]);
 	}
-	/* what one run alone has may be its disturbance */
-	if (numbers.count[DIFF_BEFORE] < 2 || numbers.count[DIFF_AFTER] < 2)
-		cell->is_real = false;
-	else
+	/* what one run alone has may be its disturbance; what has no numbers is judged by its size */
+	if (least >= 2)
 		test_numbers(&numbers, cell);
-	diff_runs_release_numbers(&numbers);
+	else if (least == 1)
+		cell->is_real = false;
+	release_numbers(&numbers);
+}
+
+size_t diff_runs_needed(const struct diff *diff, const struct diff_pair *pair, enum column column,
+			double change)
+{
+	struct run_numbers numbers = collect_numbers(diff, pair, column);
+	const double deviation = statistics_deviation(numbers.items[DIFF_BEFORE], numbers.count[DIFF_BEFORE],
+						      numbers.items[DIFF_AFTER], numbers.count[DIFF_AFTER]);
+	const bool is_known = numbers.count[DIFF_BEFORE] >= 2 || numbers.count[DIFF_AFTER] >= 2;
+	const double needed = fmin(needed_max, statistics_numbers_needed(deviation, change));
+
+	release_numbers(&numbers);
+	if (!is_known)
+		return 0;
+	return needed > DIFF_RUNS_TESTED ? (size_t)needed : DIFF_RUNS_TESTED;
 }

@@ -11,7 +11,6 @@
 #include "compare/diff_rule.h"
 #include "compare/diff_runs.h"
 #include "compare/noise_table.h"
-#include "compare/runs_needed.h"
 #include "diff_fixture.h"
 #include "pair_fixture.h"
 
@@ -286,7 +285,7 @@ static void test_needed(void **state)
 	assert_int_equal(diff_runs_needed(sets.diff, web, column, 10e6), DIFF_RUNS_TESTED);
 	assert_int_equal(diff_runs_needed(sets.diff, web, column, 1e6), 42);
 	comparability = comparability_create_of_sets(both);
-	runs_needed_tell(sets.diff, comparability);
+	diff_rules_tell_needed(NULL, 0, sets.diff, comparability);
 	expect_needed(comparability,
 		      "a change of 10 % in the CPU time of web, the group that ran most: 4 runs a "
 		      "side are needed to be sure of it, and there are 3 and 3");
