@@ -258,76 +258,58 @@ static bool is_amount(enum column column)
 	       column_has(column_entry(column), COLUMN_RATES);
 }
 
-/* The sum over the runs of a side, and what is known of it. */
-struct run_sum {
-	double sum;
-	size_t read, lacking; /* runs with a number, and without the pair */
-	bool is_whole;        /* all numbers are */
-	bool is_word;         /* a run has a value without a mean */
-	struct value value;   /* in the state of the mean, still without its number */
-};
-
-static void add_run(struct run_sum *sum, const struct value *value)
+/* Gives a value the number of a mean: a whole one where it reads as one. */
+static void set_mean(struct value *value, double mean, bool is_whole)
 {
-	double number;
-
-	if (value->state == VALUE_UNAVAILABLE && sum->value.state == VALUE_ABSENT) {
-		sum->value.state = VALUE_UNAVAILABLE;
-		sum->value.reason = value->reason;
-	}
-	if (value->state != VALUE_READ)
-		return;
-	if (!has_mean(value)) {
-		sum->is_word = true;
-		return;
-	}
-	value_number(value, &number);
-	sum->sum += number;
-	sum->read++;
-	sum->is_whole &= value->form == VALUE_FORM_WHOLE;
-	if (value->partial && !sum->value.partial) {
-		sum->value.partial = true;
-		sum->value.reason = value->reason;
-	}
-}
-
-/* Gives a sum the number of its mean: a whole one where it reads as one. */
-static void conclude_mean(const struct run_sum *sum, enum column column, struct value *ret_value)
-{
-	const double count = (double)(sum->read + (is_amount(column) ? sum->lacking : 0));
-	const double mean = sum->sum / count;
-
-	*ret_value = sum->value;
-	ret_value->state = VALUE_READ;
-	if (!sum->value.partial)
-		ret_value->reason = REASON_READ;
-	ret_value->form = sum->is_whole && mean == trunc(mean) ? VALUE_FORM_WHOLE : VALUE_FORM_REAL;
-	if (ret_value->form == VALUE_FORM_WHOLE)
-		ret_value->whole = (uint64_t)mean;
+	value->state = VALUE_READ;
+	if (!value->partial)
+		value->reason = REASON_READ;
+	value->form = is_whole && mean == trunc(mean) ? VALUE_FORM_WHOLE : VALUE_FORM_REAL;
+	if (value->form == VALUE_FORM_WHOLE)
+		value->whole = (uint64_t)mean;
 	else
-		ret_value->real = mean;
-	ret_value->sort = mean;
+		value->real = mean;
+	value->sort = mean;
 }
 
+/* The mean over the runs whose number is known; without one the reason why the first is not. */
 static void mean_of_runs(const struct diff *diff, size_t row, enum diff_side side, enum column column,
 			 struct value *ret_value)
 {
-	struct run_sum sum = {.is_whole = true, .value = {.state = VALUE_ABSENT, .sort = NAN}};
+	double sum = 0, number;
+	size_t count = 0, read = 0;
+	bool is_whole = true;
 
+	*ret_value = (struct value){.state = VALUE_ABSENT, .sort = NAN};
 	for (size_t i = 0; i < diff->run_count[side]; i++) {
 		struct value value;
 
-		if (!value_of_run(&diff->runs[side][i], row, column, &value))
-			sum.lacking++;
-		add_run(&sum, &value);
+		if (!value_of_run(&diff->runs[side][i], row, column, &value)) {
+			count += is_amount(column);
+			continue;
+		}
+		/* words are ids of their snapshot: those of the last run belong to diff->reductions */
+		if (value.state == VALUE_READ && !has_mean(&value)) {
+			value_of_run(diff_last_run(diff, side), row, column, ret_value);
+			return;
+		}
+		if (ret_value->state == VALUE_ABSENT && value.state == VALUE_UNAVAILABLE) {
+			ret_value->state = VALUE_UNAVAILABLE;
+			ret_value->reason = value.reason;
+		}
+		if (!value_number(&value, &number))
+			continue;
+		sum += number;
+		count++;
+		read++;
+		is_whole &= value.form == VALUE_FORM_WHOLE;
+		if (value.partial) {
+			ret_value->partial = true;
+			ret_value->reason = value.reason;
+		}
 	}
-	/* words are ids of their snapshot: those of the last run belong to diff->reductions */
-	if (sum.is_word)
-		value_of_run(diff_last_run(diff, side), row, column, ret_value);
-	else if (sum.read != 0)
-		conclude_mean(&sum, column, ret_value);
-	else
-		*ret_value = sum.value;
+	if (read != 0)
+		set_mean(ret_value, sum / (double)count, is_whole);
 }
 
 void diff_side(const struct diff *diff, const struct diff_pair *pair, enum diff_side side, enum column column,
@@ -351,11 +333,14 @@ size_t diff_run_numbers(const struct diff *diff, const struct diff_pair *pair, e
 
 	for (size_t i = 0; i < diff->run_count[side]; i++) {
 		struct value value;
+		const bool has_pair = value_of_run(&diff->runs[side][i], row, column, &value);
 
-		if (!value_of_run(&diff->runs[side][i], row, column, &value))
-			ret_numbers[count++] = 0;
-		else if (value.state == VALUE_READ && has_mean(&value))
-			value_number(&value, &ret_numbers[count++]);
+		if (has_pair && value.state != VALUE_READ)
+			continue;
+		if (has_pair && !has_mean(&value))
+			return 0;
+		ret_numbers[count] = 0;
+		value_number(&value, &ret_numbers[count++]);
 	}
 	return count;
 }
@@ -412,12 +397,6 @@ bool diff_is_unknown(const struct diff *diff, const struct diff_pair *pair, enum
 	       (before == VALUE_UNAVAILABLE && after == VALUE_READ);
 }
 
-bool diff_has_amounts(enum column column)
-{
-	/* what the screen shows a second, too */
-	return column_grows(column) || (column < COLUMN_COUNT && column_has_rate(column));
-}
-
 double diff_column_sort(const struct diff *diff, const struct diff_pair *pair, enum column column)
 {
 	return column_is_metric(column) &&
@@ -431,6 +410,12 @@ double diff_column_sort(const struct diff *diff, const struct diff_pair *pair, e
 bool diff_is_ordinal(enum column column)
 {
 	return column_is_metric(column) && metric_type(column_metric(column))->kind == METRIC_KIND_ORDINAL;
+}
+
+bool diff_has_amounts(enum column column)
+{
+	/* what the screen shows a second, too */
+	return column_grows(column) || (column < COLUMN_COUNT && column_has_rate(column));
 }
 
 size_t diff_metric_inputs(enum column column)
