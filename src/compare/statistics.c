@@ -66,24 +66,23 @@ static double rank_sum(const double *a, size_t a_count, const double *b, size_t 
 /* The share of the ways to draw `a_count` of a_count + b_count ranks in which U is at most `u`. */
 static double exact_share(size_t a_count, size_t b_count, size_t u)
 {
-	const size_t most = a_count * b_count;
 	/* ways[i][v]: i numbers of a among those looked at, U is v */
-	double *ways = memory_allocate_zero((a_count + 1) * (most + 1), sizeof(*ways));
-	double all = 0, low = 0;
+	double *ways = memory_allocate_zero((a_count + 1) * (u + 1), sizeof(*ways));
+	double all = 1, low = 0;
 
 	/* each number of a counts the numbers of b below it, which do not fall: partitions into parts up to
 	 * b_count */
 	ways[0] = 1;
 	for (size_t below = 0; below <= b_count; below++) {
 		for (size_t i = 1; i <= a_count; i++) {
-			for (size_t v = below; v <= most; v++)
-				ways[i * (most + 1) + v] += ways[(i - 1) * (most + 1) + v - below];
+			for (size_t v = below; v <= u; v++)
+				ways[i * (u + 1) + v] += ways[(i - 1) * (u + 1) + v - below];
 		}
 	}
-	for (size_t v = 0; v <= most; v++) {
-		all += ways[a_count * (most + 1) + v];
-		low += v <= u ? ways[a_count * (most + 1) + v] : 0;
-	}
+	for (size_t v = 0; v <= u; v++)
+		low += ways[a_count * (u + 1) + v];
+	for (size_t i = 1; i <= a_count; i++)
+		all = all * (double)(b_count + i) / (double)i;
 	free(ways);
 	return low / all;
 }

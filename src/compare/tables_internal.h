@@ -3,6 +3,7 @@
 #define CTOP_TABLES_INTERNAL_H
 
 #include "base/buffer.h"
+#include "diff_evidence.h"
 #include "tables.h"
 
 /* Shared by the builders of tables; for this room only. With one snapshot the side before is empty. */
@@ -74,6 +75,7 @@ struct tables_row {
 	const char *name;             /* of the metric or field, static or in the table's arena */
 	enum column column;           /* COLUMN_COUNT for none */
 	struct diff_value value;
+	struct diff_evidence_cell evidence; /* of a pair, where the comparison has evidence */
 	struct cell sides[DIFF_SIDE_COUNT]; /* with texts in the table's arena */
 };
 

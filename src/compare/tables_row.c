@@ -7,7 +7,6 @@
 
 #include "base/memory.h"
 #include "base/order.h"
-#include "diff_evidence.h"
 #include "table/cell_format.h"
 #include "table/value_cell.h"
 #include "tables_internal.h"
@@ -213,25 +212,24 @@ static struct cell per_thread_cell(struct tables_build *build, const struct tabl
 /* The evidence of the parts of both windows, or of the runs of both sets, for a row. */
 static struct cell evidence_cell(struct tables_build *build, const struct tables_row *content)
 {
+	const struct diff_evidence_cell *evidence = &content->evidence;
 	struct cell cell = {.state = CELL_ABSENT}, sides[DIFF_SIDE_COUNT];
-	struct diff_evidence_cell evidence;
 
 	if (build->diff->evidence == NULL || content->pair == NULL)
 		return cell;
-	evidence = diff_evidence_of(build->diff, content->pair, content->column, &content->value);
 	if (build->column == TABLES_COLUMN_VERDICT && content->value.state == VALUE_UNAVAILABLE &&
-	    !evidence.is_real)
+	    !evidence->is_real)
 		return begin_change(&content->value, UNIT_NONE);
 	if (build->column == TABLES_COLUMN_VERDICT)
-		return cell_of_text(cell_verdict_names[diff_evidence_verdict(&evidence)]);
+		return cell_of_text(cell_verdict_names[diff_evidence_verdict(evidence)]);
 	if (build->column == TABLES_COLUMN_CHANCE) {
 		/* none where the ranges of few runs decide */
-		return evidence.is_tested && !isnan(evidence.adjusted)
-			       ? cell_in_style(evidence.adjusted, UNIT_NONE, CELL_STYLE_CHANCE)
+		return evidence->is_tested && !isnan(evidence->adjusted)
+			       ? cell_in_style(evidence->adjusted, UNIT_NONE, CELL_STYLE_CHANCE)
 			       : cell;
 	}
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		const double spread = evidence.spread[side];
+		const double spread = evidence->spread[side];
 
 		sides[side] = cell_of_state(VALUE_ABSENT, REASON_READ, UNIT_NONE);
 		if (isnan(spread) || content->sides[side].state == CELL_ABSENT)
@@ -498,8 +496,12 @@ struct tables_row tables_row_of_column(struct tables_build *build, const struct 
 		for (size_t side = build->first_side; side < DIFF_SIDE_COUNT; side++)
 			content.sides[side].unit = described.unit;
 	}
-	if (pair != &build->diff->pairs[build->diff->pair_count])
+	if (pair != &build->diff->pairs[build->diff->pair_count]) {
+		/* once for all columns about it: a test of many runs takes long */
+		if (build->diff->evidence != NULL)
+			content.evidence = diff_evidence_of(build->diff, pair, column, &content.value);
 		return content;
+	}
 	content.pair = NULL;
 	content.label = name_other.text;
 	content.label_length = strlen(name_other.text); /* without its mark */
