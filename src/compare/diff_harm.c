@@ -97,7 +97,8 @@ double diff_harm(const struct diff *diff, const struct diff_pair *pair, enum col
 
 	if (isnan(amount))
 		return -INFINITY;
-	if (value.is_category || diff_is_ordinal(column))
+	/* a set of CPUs with as many others differs without an amount */
+	if (value.is_category || diff_is_ordinal(column) || (value.differs && amount == 0))
 		return value.differs || amount != 0 ? harm_of_word : 0;
 	if (unit != 0)
 		return amount / (unit * (diff_has_amounts(column) ? seconds_of(diff) : 1));

@@ -29,7 +29,7 @@ struct diff_value pair_value(const struct pair_sides *sides, const struct diff_p
 		return value;
 	value = (struct diff_value){.side = {value.side[DIFF_AFTER], before}, .is_category = is_category};
 	diff_value_conclude(&value, column_is_ratio(column));
-	value.differs = is_category ? differs : value.differs;
+	value.differs = differs;
 	return value;
 }
 

@@ -201,15 +201,16 @@ static void test_causes_come_first(void **state)
 	set("api", METRIC_RUN_TIME_NS, 4 * NS_PER_S, 5 * NS_PER_S);
 	diff_fixture_set(after, 0, METRIC_WAIT_TIME_NS, 2 * NS_PER_S);
 	diff_fixture_set(before, 0, METRIC_WAIT_TIME_NS, 0);
-	diff_fixture_set(after, 0, METRIC_MINFLT, 400000);
+	diff_fixture_set(after, 0, METRIC_MINFLT, 120000);
 	diff_fixture_set(before, 0, METRIC_MINFLT, 0);
 	diff_fixture_set(after, 0, METRIC_VOLUNTARY_CSW, 20000);
 	diff_fixture_set(before, 0, METRIC_VOLUNTARY_CSW, 10000);
+	/* harms of 5, 12 and 10 */
 	expect_first("api ran 1 s longer on a CPU (4 s → 5 s, 1 thread); page faults without disk 0 → "
-		     "400,000, waiting for a CPU 0 → 2 s");
+		     "120,000, waiting for a CPU 0 → 2 s");
 	diff_fixture_set(after, 0, METRIC_WAIT_TIME_NS, 8 * NS_PER_S);
 	expect_first("api waited 8 s longer for a CPU (0 → 8 s, 1 thread); page faults without disk 0 → "
-		     "400,000, on a CPU 4 s → 5 s");
+		     "120,000, on a CPU 4 s → 5 s");
 }
 
 /* What is new or gone counts with all that it has. */
@@ -276,12 +277,16 @@ static double harm_of(const char *process, enum metric metric)
 
 static void test_harm(void **state)
 {
+	static const uint32_t cpus[] = {0, 1, 2};
+
 	(void)state;
 	set("wait", METRIC_WAIT_TIME_NS, 0, 7700000000);
 	set("little", METRIC_RUN_TIME_NS, 0, 36000000);
 	set("faults", METRIC_MINFLT, 0, 1000);
 	set("peak", METRIC_WAIT_MAX, 0, 40000000);
 	set("elsewhere", METRIC_PROCESSOR, 0, 1);
+	set("pinned", METRIC_CPU_AFFINITY, cpu_set_intern(&before->cpu_sets, cpus, 2),
+	    cpu_set_intern(&after->cpu_sets, cpus + 1, 2));
 	diff_fixture_set(after, diff_fixture_add(after, "/a", "new", "new", 1), METRIC_RUN_TIME_NS,
 			 2 * NS_PER_S);
 	diff_fixture_compare(AXIS_PROCESS);
@@ -293,6 +298,8 @@ static void test_harm(void **state)
 	/* no rate */
 	assert_true(fabs(harm_of("peak", METRIC_WAIT_MAX) - 2) < 1e-9);
 	assert_true(harm_of("elsewhere", METRIC_PROCESSOR) == 0.001);
+	/* other CPUs, as many as before */
+	assert_true(harm_of("pinned", METRIC_CPU_AFFINITY) == 0.001);
 	assert_true(harm_of("wait", METRIC_MINFLT) == 0);
 }
 
