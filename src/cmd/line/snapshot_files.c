@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@ struct file_reading {
 	const char *path;
 	uint64_t max_bytes;
 	bool to_compare;
+	size_t first; /* index of the first file with this name, which is read once */
 	struct history_moment file;
 	struct error error;
 	int result;
@@ -65,15 +67,6 @@ void snapshot_file_release(struct history_moment *file)
 	free(file->name);
 	free(file->note);
 	*file = (struct history_moment){NULL, NULL, NULL};
-}
-
-static void *read_one(void *argument)
-{
-	struct file_reading *reading = argument;
-
-	reading->result = snapshot_file_read(reading->path, reading->max_bytes, reading->to_compare,
-					     &reading->file, &reading->error);
-	return NULL;
 }
 
 /* Notes of files are told with their names where there are several. */
@@ -152,52 +145,44 @@ int snapshot_files_check_output(const char *const paths[], size_t count, const c
 	return result;
 }
 
-/* The first of several names that is the same as that of `index`. */
-static size_t find_first(const char *const paths[], size_t index)
+/* Files that several threads read, each the next one that none has begun. */
+struct file_queue {
+	struct file_reading *readings;
+	size_t count;
+	atomic_size_t next;
+};
+
+static void *read_queued(void *argument)
 {
-	size_t first = 0;
+	struct file_queue *queue = argument;
+	size_t i;
 
-	while (strcmp(paths[first], paths[index]) != 0)
-		first++;
-	return first;
-}
+	while ((i = atomic_fetch_add(&queue->next, 1)) < queue->count) {
+		struct file_reading *reading = &queue->readings[i];
 
-/* Reads some files at the same time, each in a thread of its own but the first. */
-static void read_together(struct file_reading *const readings[], size_t count)
-{
-	pthread_t threads[FILES_TOGETHER];
-	bool is_threaded[FILES_TOGETHER] = {false};
-
-	for (size_t i = 1; i < count; i++)
-		is_threaded[i] = pthread_create(&threads[i], NULL, read_one, readings[i]) == 0;
-	for (size_t i = 0; i < count; i++) {
-		if (!is_threaded[i])
-			read_one(readings[i]);
+		if (reading->first == i)
+			reading->result = snapshot_file_read(reading->path, reading->max_bytes,
+							     reading->to_compare, &reading->file,
+							     &reading->error);
 	}
-	for (size_t i = 1; i < count; i++) {
-		if (is_threaded[i])
-			pthread_join(threads[i], NULL);
-	}
+	return NULL;
 }
 
 /* Reads each file once, a few at a time. */
-static void read_all(const char *const paths[], struct file_reading readings[], size_t count)
+static void read_all(struct file_reading readings[], size_t count)
 {
-	struct file_reading *together[FILES_TOGETHER];
-	size_t next = 0;
+	struct file_queue queue = {.readings = readings, .count = count};
+	pthread_t threads[FILES_TOGETHER - 1];
+	size_t thread_count = 0;
 
+	while (thread_count < ARRAY_COUNT(threads) && thread_count + 1 < count &&
+	       pthread_create(&threads[thread_count], NULL, read_queued, &queue) == 0)
+		thread_count++;
+	read_queued(&queue);
+	for (size_t i = 0; i < thread_count; i++)
+		pthread_join(threads[i], NULL);
 	for (size_t i = 0; i < count; i++) {
-		if (find_first(paths, i) == i)
-			together[next++] = &readings[i];
-		if (next == FILES_TOGETHER) {
-			read_together(together, next);
-			next = 0;
-		}
-	}
-	if (next != 0)
-		read_together(together, next);
-	for (size_t i = 0; i < count; i++) {
-		const struct file_reading *first = &readings[find_first(paths, i)];
+		const struct file_reading *first = &readings[readings[i].first];
 
 		if (first != &readings[i] && first->result == 0)
 			readings[i].file = (struct history_moment){snapshot_reference(first->file.snapshot),
@@ -236,8 +221,10 @@ int snapshot_files_read(const char *const paths[], size_t count, uint64_t max_by
 		readings[i].path = paths[i];
 		readings[i].max_bytes = max_bytes;
 		readings[i].to_compare = count > 1;
+		while (strcmp(paths[readings[i].first], paths[i]) != 0)
+			readings[i].first++;
 	}
-	read_all(paths, readings, count);
+	read_all(readings, count);
 	result = check_readings(readings, count, error);
 	if (result == 0)
 		tell_notes(paths, readings, count);
