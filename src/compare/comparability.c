@@ -623,21 +623,6 @@ struct comparability *comparability_create(const struct snapshot *before, const 
 
 /* --- sets of runs --- */
 
-/* Whether a fact is one of the host or of how it was captured, which runs of one set should share. */
-static bool is_setting(const struct capture_fact *fact)
-{
-	static const char *const of_capture[] = {"sched_ext scheduler", "scope",   "user",
-						 "capabilities",        "program", "not readable"};
-
-	if ((fact->flags & CAPTURE_FACT_HOST) != 0)
-		return true;
-	for (size_t i = 0; i < ARRAY_COUNT(of_capture); i++) {
-		if (strcmp(fact->name, of_capture[i]) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* Begins a difference of a run from the first of its set. */
 static void begin_difference(const struct comparability_set *set, size_t run, struct buffer *text)
 {
@@ -656,7 +641,15 @@ static uint64_t window_length(const struct snapshot *snapshot)
 		       : 0;
 }
 
-/* Appends how long the windows of two runs are, where one is several times the other, or there is but one. */
+static void append_length(uint64_t length, struct buffer *text)
+{
+	if (length != 0)
+		humanize_duration(text, (double)length);
+	else
+		buffer_append_text(text, "none");
+}
+
+/* Names the windows of two runs, one of which is several times as long as the other. */
 static void append_lengths(const struct comparability_set *set, size_t run, struct buffer *text)
 {
 	const uint64_t factor = 3;
@@ -665,17 +658,10 @@ static void append_lengths(const struct comparability_set *set, size_t run, stru
 	if (first / factor <= own && own / factor <= first && (first == 0) == (own == 0))
 		return;
 	begin_difference(set, run, text);
-	if (own == 0) {
-		buffer_append_text(text, "it has no window");
-		return;
-	}
-	buffer_append_text(text, "a window of ");
-	humanize_duration(text, (double)own);
+	buffer_append_text(text, "window ");
+	append_length(own, text);
 	buffer_append_text(text, ", not ");
-	if (first == 0)
-		buffer_append_text(text, "a single reading");
-	else
-		humanize_duration(text, (double)first);
+	append_length(first, text);
 }
 
 /* Names the facts in which a run is not like the first of its set, with both values. */
@@ -687,7 +673,8 @@ static void examine_run(const struct comparability_set *set, size_t run, struct 
 	for (size_t i = 0; i < facts->count; i++) {
 		const struct capture_fact *fact = &facts->items[i];
 
-		if (!is_setting(fact) || !fact->differs || fact->value[0] == NULL || fact->value[1] == NULL)
+		if ((fact->flags & (CAPTURE_FACT_HOST | CAPTURE_FACT_SETTING)) == 0 || !fact->differs ||
+		    fact->value[0] == NULL || fact->value[1] == NULL)
 			continue;
 		begin_difference(set, run, &text);
 		buffer_append_format(&text, "%s %s, not %s", fact->name, fact->value[1], fact->value[0]);

@@ -15,8 +15,9 @@ enum {
 };
 
 enum capture_fact_flags {
-	CAPTURE_FACT_MAIN = 1 << 0, /* belongs into a short heading */
-	CAPTURE_FACT_HOST = 1 << 1, /* is of the host and does not change by itself */
+	CAPTURE_FACT_MAIN = 1 << 0,    /* belongs into a short heading */
+	CAPTURE_FACT_HOST = 1 << 1,    /* is of the host and does not change by itself */
+	CAPTURE_FACT_SETTING = 1 << 2, /* is of how the host was captured, or of its scheduler */
 };
 
 struct capture_fact {
