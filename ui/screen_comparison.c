@@ -429,11 +429,9 @@ static void draw_names(const struct ui *ui, int y)
 static void draw_order(const struct ui *ui, int y, int used)
 {
 	static const char *const forms[] = {
-		"sorted by share of each metric's total change, times first",
-		"sorted by share of each metric's total change",
-		"sorted by share of change",
-		"by share of change",
-		"by change",
+		"sorted by harm: time, memory, storage, threads, events",
+		"sorted by harm",
+		"by harm",
 	};
 	const int room = draw_screen_width() - used - 2;
 

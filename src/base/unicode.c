@@ -350,6 +350,8 @@ static char ascii_of(uint32_t scalar)
 		return '>';
 	case 0x2260: /* ≠ */
 		return '#';
+	case 0x2248: /* ≈ */
+		return '%';
 	default:
 		return '?';
 	}

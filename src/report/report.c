@@ -17,10 +17,9 @@ void report_begin(struct report *report, const struct report_subject *subject)
 		formats[report->format]->begin(report, subject);
 }
 
-/* Whether some cells of a column show both sides with an arrow and some do not; sets `*real` if a change is,
- * or a burst.
+/* Whether some cells of a column show both sides with an arrow and some do not; adds the verdicts of changes.
  */
-static bool mixes_sides(const struct table *table, size_t column, bool *real)
+static bool mixes_sides(const struct table *table, size_t column, bool has_verdict[CELL_VERDICT_COUNT])
 {
 	bool both = false, one = false;
 
@@ -29,23 +28,27 @@ static bool mixes_sides(const struct table *table, size_t column, bool *real)
 
 		both |= cell->sides != NULL;
 		one |= cell->state == CELL_VALUE && cell->sides == NULL;
-		*real |= cell->sides != NULL && cell->verdict >= CELL_VERDICT_BURST;
+		has_verdict[cell->verdict] |= cell->sides != NULL;
 	}
 	return both && one;
 }
 
 static void explain_sides(struct report *report, const struct table *table)
 {
-	bool mixed = false, real = false;
+	/* by whether there are real changes, and bursts */
+	static const char *const words[2][2] = {
+		{"cells without an arrow read the same before and after",
+		 "cells without an arrow read the same before and after; ≈ marks bursts"},
+		{"cells without an arrow read the same before and after; ≠ marks real changes",
+		 "cells without an arrow read the same before and after; ≠ marks real changes, ≈ bursts"},
+	};
+	bool mixed = false, has_verdict[CELL_VERDICT_COUNT] = {false};
 
 	for (size_t i = 0; i < table->column_count; i++)
-		mixed |= !table->columns[i].sides && mixes_sides(table, i, &real);
+		mixed |= !table->columns[i].sides && mixes_sides(table, i, has_verdict);
 	if (mixed)
 		formats[report->format]->paragraph(
-			report, real ? "cells without an arrow read the same before and after; ≠ marks real "
-				       "changes, ≈ "
-				       "bursts"
-				     : "cells without an arrow read the same before and after");
+			report, words[has_verdict[CELL_VERDICT_REAL]][has_verdict[CELL_VERDICT_BURST]]);
 }
 
 void report_table(struct report *report, const struct table *table)

@@ -126,15 +126,15 @@ static int line_width(const struct drawing *drawing, int name_most)
 	return line;
 }
 
-/* Rates what a column says about changes: 0 nothing, 1 that sides differ, 2 that a change is real. Both sides
- * of a column that has them in any case say nothing. */
+/* Rates what a column says about changes: 0 nothing, 1 that sides differ, 2 that a change is real or a burst.
+ * Both sides of a column that has them in any case say nothing. */
 static int importance(const struct table *table, size_t column)
 {
 	int most = 0;
 
 	for (size_t i = 0; i < table->row_count; i++) {
 		const struct cell *cell = &table->rows[i].cells[column];
-		const int own = cell->verdict == CELL_VERDICT_REAL ? 2 : 1;
+		const int own = cell->verdict >= CELL_VERDICT_BURST ? 2 : 1;
 
 		if (cell->sides != NULL && !table->columns[column].sides && own > most)
 			most = own;

@@ -46,7 +46,7 @@ hogged()
 # came: whether a sentence is about those who compute, who were not there before, and their row says so, too
 came()
 {
-    echo "$said" | grep -q '^  [123]\. hog, which was not there before, ' &&
+    echo "$said" | grep -q '^  [123]\. hog, new: ' &&
         echo "$said" | grep -q '^[! ]*hog  *- → 4  *- → [≥0-9]'
 }
 
@@ -78,7 +78,7 @@ result "a file has rates" "$("$ctop" show "$directory/one" | grep -qE '  rate ov
 result "and amounts" "$("$ctop" show "$directory/one" --mode interval --columns cpu,run_time_ns -f 'load-' --format json | grep -o '"load-{N}".*' |
     grep -q '"run_time_ns":{"value":[1-9][0-9]*,' || "$ctop" show "$directory/one" --mode interval -f 'load-' --format json)"
 result "rows say what is real" "$("$ctop" diff "$directory/one" "$directory/two" -g process --format tsv --limit 0 \
-    --metrics run_time_ns 2>/dev/null | awk -F '\t' '$1 == "load-{N}" && $NF !~ /^(real|no|not tested)$/ { print }')"
+    --metrics run_time_ns 2>/dev/null | awk -F '\t' '$1 == "load-{N}" && $NF !~ /^(real|burst|no|not tested)$/ { print }')"
 result "csv has how much each side varies" "$("$ctop" diff "$directory/one" "$directory/two" -g process --format csv --sections primary --limit 1 \
     --metrics run_time_ns 2>/dev/null | grep -q ',spread_before,spread_after,p,verdict,' || echo no)"
 result "rates are not divided" "$("$ctop" diff "$directory/one" "$directory/two" --columns group,metric,per-thread 2>&1 |

@@ -597,14 +597,21 @@ static void test_comparability(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		DIFF_TEST(test_rates),           DIFF_TEST(test_units),
-		DIFF_TEST(test_ended),           DIFF_TEST(test_parent_of_storm),
+		DIFF_TEST(test_rates),
+		DIFF_TEST(test_units),
+		DIFF_TEST(test_ended),
+		DIFF_TEST(test_parent_of_storm),
 		DIFF_TEST(test_renamed),
-		DIFF_TEST(test_renamed_cgroup),  DIFF_TEST(test_evidence),
-		DIFF_TEST(test_burst),           DIFF_TEST(test_untested_windows),
-		DIFF_TEST(test_renamed_parts),   DIFF_TEST(test_rules),
-		DIFF_TEST(test_comparability),   DIFF_TEST(test_inputs),
-		DIFF_TEST(test_waits_under_way), DIFF_TEST(test_rules_of_one_side),
+		DIFF_TEST(test_renamed_cgroup),
+		DIFF_TEST(test_evidence),
+		DIFF_TEST(test_burst),
+		DIFF_TEST(test_untested_windows),
+		DIFF_TEST(test_renamed_parts),
+		DIFF_TEST(test_rules),
+		DIFF_TEST(test_comparability),
+		DIFF_TEST(test_inputs),
+		DIFF_TEST(test_waits_under_way),
+		DIFF_TEST(test_rules_of_one_side),
 	};
 
 	return cmocka_run_group_tests_name("diff_window", tests, NULL, NULL);

@@ -134,7 +134,7 @@ static void test_pool_that_grew(void **state)
 	pty_wait_text(&pty, "after   two.ctprof.zst");
 	pty_wait_text(&pty, "change by thread");
 	pty_wait_text(&pty, "one boot, ");
-	pty_wait_text(&pty, "by share of ");
+	pty_wait_text(&pty, "by harm");
 	snprintf(keys, sizeof(keys), "/%s\r", pool);
 	pty_show(&pty, keys, "1/1");
 	pty_wait_text(&pty, " 2→5 ");
@@ -161,11 +161,11 @@ static void test_pool_that_grew(void **state)
 	pty_quit(&pty);
 }
 
-/* Whether it is said that the rows are sorted by their largest changes, in as many words as have room. */
+/* Whether it is said that the rows are sorted by the harm of their changes, in as many words as have room. */
 static bool says_order(struct pty_screen *pty, const void *context)
 {
 	(void)context;
-	return pty_find(pty, "by share of ", NULL) >= 0 || pty_find(pty, "by change", NULL) >= 0;
+	return pty_find(pty, "by harm", NULL) >= 0;
 }
 
 static void test_pages_and_orders(void **state)
