@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "diff_summary.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -224,6 +223,27 @@ static bool is_chosen(enum column column, const bool chosen[METRIC_COUNT], bool 
 	return all || diff_metric_inputs(column) != 0;
 }
 
+/* Whether a kind of waits, which come before the sum of all kinds, has enough of that sum to be told instead.
+ */
+static bool has_kind_of_waits(const double *kinds, size_t count, double sum)
+{
+	for (size_t k = 0; k < count; k++) {
+		if (strstr(diff_harms[k].phrase, "waited") != NULL && kinds[k] >= lead_part * sum)
+			return true;
+	}
+	return false;
+}
+
+/* The harm of a column of diff_harm.def that is told of a pair, 0 for others; `of` has that of columns
+ * before. */
+static double harm_to_tell(const struct diff *diff, const struct diff_pair *pair, size_t k, const double *of)
+{
+	const enum column column = column_stored_form(diff_harms[k].column);
+	const double harm = is_tellable(diff, pair, column) ? diff_harm(diff, pair, column) : 0;
+
+	return column == COLUMN_LOST && has_kind_of_waits(of, k, harm) ? 0 : harm;
+}
+
 static struct harms measure(const struct diff *diff, const bool chosen[METRIC_COUNT], bool forget)
 {
 	struct harms harms = {
@@ -236,14 +256,12 @@ static struct harms measure(const struct diff *diff, const bool chosen[METRIC_CO
 	for (size_t i = 0; i < METRIC_COUNT; i++)
 		all &= chosen[i];
 	for (size_t k = 0; k < diff_harm_count; k++) {
-		const enum column column = column_stored_form(diff_harms[k].column);
-
 		for (size_t i = 0; is_chosen(diff_harms[k].column, chosen, all) && i < diff->pair_count;
 		     i++) {
-			if (!is_tellable(diff, &diff->pairs[i], column))
-				continue;
-			harms.of[i * diff_harm_count + k] = diff_harm(diff, &diff->pairs[i], column);
-			harms.largest[i] = fmax(harms.largest[i], harms.of[i * diff_harm_count + k]);
+			double *of = &harms.of[i * diff_harm_count];
+
+			of[k] = harm_to_tell(diff, &diff->pairs[i], k, of);
+			harms.largest[i] = fmax(harms.largest[i], of[k]);
 		}
 		if (forget)
 			diff_forget(diff);
@@ -251,14 +269,7 @@ static struct harms measure(const struct diff *diff, const bool chosen[METRIC_CO
 	return harms;
 }
 
-/* Whether a number says nothing beside one that is told: it is the same in another way, or holds it. */
-static bool repeats(const struct diff_harm *told, const struct diff_harm *other)
-{
-	return strcmp(told->phrase, other->phrase) == 0 ||
-	       (other->column == COLUMN_LOST && strstr(told->phrase, "waited") != NULL);
-}
-
-/* The column with most harm of a pair that says something beside those told; SIZE_MAX for none. */
+/* The column with most harm of a pair that counts something else than those told; SIZE_MAX for none. */
 static size_t find_other(const struct harms *harms, size_t pair, const size_t told[], size_t told_count)
 {
 	const double *of = &harms->of[pair * diff_harm_count];
@@ -268,7 +279,7 @@ static size_t find_other(const struct harms *harms, size_t pair, const size_t to
 		bool is_new = of[k] >= other_part * harms->largest[pair];
 
 		for (size_t i = 0; i < told_count && is_new; i++)
-			is_new = told[i] != k && !repeats(&diff_harms[told[i]], &diff_harms[k]);
+			is_new = strcmp(diff_harms[told[i]].phrase, diff_harms[k].phrase) != 0;
 		if (is_new && (found == SIZE_MAX || of[k] > of[found]))
 			found = k;
 	}

@@ -110,7 +110,7 @@ print "rows that a limit cuts from tsv" "rows of section primary are left out by
 # what matters stands first, not what grew by the largest factor
 "$ctop" diff "$before" "$after" -g process >"$directory/text" 2>&1
 expect "the largest change is told" \
-    "^  1. redis-server ran 2 min 5 s longer on a CPU (6.4 s → 2 min 11 s, 11 threads)$" "$(cat "$directory/text")"
+    "^  1. redis-server ran 2 min 5 s longer on a CPU (6.4 s → 2 min 11 s, 11 threads); waiting for a CPU 6.8 s → 2 min 22 s$" "$(cat "$directory/text")"
 result "so are three" "$(sed -n '/^largest changes:/,/^$/p' "$directory/text" | grep -c '^  [123]\. ' | grep -v '^3$')"
 expect "and the order" "^rows are sorted by harm: " "$(cat "$directory/text")"
 expect "which the rows have" "^redis-server  *11  *6.4s → 2.2m " "$(sed -n '/^## groups/,$p' "$directory/text" | sed -n 3p)"
@@ -124,7 +124,7 @@ expect "before the largest changes" "^  3\. " "$(tail -n 1 "$directory/terminal"
 expect "and those of each metric" "^7$" "$(sed -n '/^## primary/,$p' "$directory/text" | sed -n 3,9p | grep -c '^redis-server ')"
 result "no number of a CPU is among them" "$(sed -n 1,40p "$directory/text" | grep -w processor)"
 "$ctop" diff "$before" "$after" -g process --per second --per thread >"$directory/text" 2>&1
-expect "by second and thread, too" " 2 min 11 s, 1.8 s per second, 578 ms → 11.9 s per thread, 11 threads)$" "$(cat "$directory/text")"
+expect "by second and thread, too" " 2 min 11 s, 1.8 s per second, 578 ms → 11.9 s per thread, 11 threads); waiting for a CPU 6.8 s → 2 min 22 s$" "$(cat "$directory/text")"
 expect "which are columns of each metric" "^process  *threads  *metric .* %uptime  *per-second  *per-thread$" "$(cat "$directory/text")"
 print "in markdown" "^1\. redis-server ran 2 min 5 s longer on a CPU" "$before" "$after" -g process --format markdown
 expect "in html" "^<li>redis-server ran 2 min 5 s longer on a CPU" \
