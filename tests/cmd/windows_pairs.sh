@@ -3,7 +3,7 @@
 #
 # windows_pairs.sh CTOP LOAD PAIRS: the trial that a gate has to pass. Windows of a pool that does the same all the time,
 # each compared with the one before: no row of the pool is real and no rule is broken. Then a third as many beside others that
-# compute on the same CPU: each time the rule about its run queue is broken, and the first sentence is about that.
+# compute on the same CPU: each time the rule about its run queue is broken, and the first sentence is about the others.
 set -u
 # shellcheck source=tests/project/sources.sh
 . "$(dirname "$0")/../project/sources.sh"
@@ -55,16 +55,16 @@ hogged()
         window before
         hogged_window 2 after
         ! breaks before after 'RUNQ%(load*) > 20%' || broken=$((broken + 1))
-        if grep -q '^  1\. load-{N} waited .* longer for a CPU ' "$directory/report"; then
+        if grep -q '^  1\. hog, new: on a CPU ' "$directory/report"; then
             named=$((named + 1))
         else
             grep '^  1\.' "$directory/report"
         fi
     done
-    echo "in $1 pairs with others on its CPU $broken rules about its run queue are broken, $named first sentences are about it"
+    echo "in $1 pairs with others on its CPU $broken rules about its run queue are broken, $named first sentences are about the others"
 }
 
 hogged $((pairs / 3))
 result "waits beside others break the rule each time" "$([ "$broken" = "$number" ] || echo "$broken of $number")"
-result "and are the first that is said" "$([ "$named" = "$number" ] || echo "$named of $number")"
+result "and who causes them is the first that is said" "$([ "$named" = "$number" ] || echo "$named of $number")"
 finish
