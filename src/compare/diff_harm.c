@@ -33,34 +33,23 @@ const struct diff_harm *diff_harm_find(enum column column)
 	return NULL;
 }
 
-/* The unit of a column that is not told. */
-static double unit_by_ladder(enum column column)
-{
-	const bool is_counter = diff_has_amounts(column);
-
-	switch (column_report_ladder(column)) {
-	case LADDER_NS:
-		return 20e6;
-	case LADDER_US:
-		return 20e3;
-	case LADDER_TICKS:
-		return 2;
-	case LADDER_BYTES:
-		return is_counter ? 10 * 0x1p20 : 64 * 0x1p20;
-	case LADDER_UNITLESS:
-		return 1000;
-	case LADDER_NONE:
-		return is_counter ? 1000 : 0;
-	}
-	return 0;
-}
+/* Units of columns that are not told: of how much there is or how long it took, and of amounts of a second.
+ */
+static const double ladder_units[][2] = {
+	[LADDER_NONE] = {0, 1000},
+	[LADDER_UNITLESS] = {1000, 1000},
+	[LADDER_NS] = {20e6, 20e6},
+	[LADDER_US] = {20e3, 20e3},
+	[LADDER_BYTES] = {64 * 0x1p20, 10 * 0x1p20},
+	[LADDER_TICKS] = {2, 2},
+};
 
 double diff_harm_unit(const struct diff_pair *pair, enum column column)
 {
 	const struct diff_harm *told = diff_harm_find(column);
 
 	if (told == NULL)
-		return unit_by_ladder(column);
+		return ladder_units[column_report_ladder(column)][diff_has_amounts(column)];
 	return told->column == COLUMN_THR ? fmax(told->unit, threads_part * pair->threads[DIFF_BEFORE])
 					  : told->unit;
 }
