@@ -623,16 +623,6 @@ struct comparability *comparability_create(const struct snapshot *before, const 
 
 /* --- sets of runs --- */
 
-/* Begins a difference of a run from the first of its set. */
-static void begin_difference(const struct comparability_set *set, size_t run, struct buffer *text)
-{
-	if (text->length == 0)
-		buffer_append_format(text, "%s is not like %s, the first run of its set: ", set->names[run],
-				     set->names[0]);
-	else
-		buffer_append_text(text, ", ");
-}
-
 /* The length of the window of a capture, ns; 0 for a single reading. */
 static uint64_t window_length(const struct snapshot *snapshot)
 {
@@ -649,38 +639,41 @@ static void append_length(uint64_t length, struct buffer *text)
 		buffer_append_text(text, "none");
 }
 
-/* Names the windows of two runs, one of which is several times as long as the other. */
-static void append_lengths(const struct comparability_set *set, size_t run, struct buffer *text)
+/* Whether a window is several times as long as another, or only one is there. */
+static bool are_unlike_lengths(uint64_t one, uint64_t other)
 {
 	const uint64_t factor = 3;
-	const uint64_t first = window_length(set->runs[0]), own = window_length(set->runs[run]);
 
-	if (first / factor <= own && own / factor <= first && (first == 0) == (own == 0))
-		return;
-	begin_difference(set, run, text);
-	buffer_append_text(text, "window ");
-	append_length(own, text);
-	buffer_append_text(text, ", not ");
-	append_length(first, text);
+	return one / factor > other || other / factor > one || (one == 0) != (other == 0);
 }
 
 /* Names the facts in which a run is not like the first of its set, with both values. */
 static void examine_run(const struct comparability_set *set, size_t run, struct comparability *result)
 {
 	struct capture_facts *facts = capture_facts_create(set->runs[0], set->runs[run]);
+	const uint64_t first = window_length(set->runs[0]), own = window_length(set->runs[run]);
 	struct buffer text = {0};
+	size_t begin;
 
+	buffer_append_format(&text, "%s is not like %s, the first run of its set", set->names[run],
+			     set->names[0]);
+	begin = text.length;
 	for (size_t i = 0; i < facts->count; i++) {
 		const struct capture_fact *fact = &facts->items[i];
 
 		if ((fact->flags & (CAPTURE_FACT_HOST | CAPTURE_FACT_SETTING)) == 0 || !fact->differs ||
 		    fact->value[0] == NULL || fact->value[1] == NULL)
 			continue;
-		begin_difference(set, run, &text);
-		buffer_append_format(&text, "%s %s, not %s", fact->name, fact->value[1], fact->value[0]);
+		buffer_append_format(&text, "%s %s %s, not %s", text.length == begin ? ":" : ",", fact->name,
+				     fact->value[1], fact->value[0]);
 	}
-	append_lengths(set, run, &text);
-	if (text.length != 0)
+	if (are_unlike_lengths(first, own)) {
+		buffer_append_text(&text, text.length == begin ? ": window " : ", window ");
+		append_length(own, &text);
+		buffer_append_text(&text, ", not ");
+		append_length(first, &text);
+	}
+	if (text.length != begin)
 		comparability_add(result, COMPARABILITY_WARNING, "other-run", text.data);
 	buffer_release(&text);
 	capture_facts_release(facts);
