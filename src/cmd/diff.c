@@ -257,39 +257,30 @@ struct captures {
 	char *titles[DIFF_SIDE_COUNT]; /* of sets: what the head of a report calls a side */
 };
 
-static int refuse_sets(struct error *error)
-{
-	return error_set(error, -EINVAL,
-			 "more than two files are sets of runs, with -- between them and at least 2 on each "
-			 "side: ctop diff A1 A2 A3 -- B1 B2 B3 (or --noise for one set)");
-}
-
 /* Finds the sides in the operands, and removes what parts them. */
-static int part_operands(bool noise, char **operands, size_t operand_count, struct captures *ret_captures,
+static int part_operands(bool noise, char **operands, size_t count, struct captures *ret_captures,
 			 struct error *error)
 {
 	size_t before = 0, after;
+	bool is_parted, are_files, are_sets;
 
-	while (before < operand_count && strcmp(operands[before], options_separator) != 0)
+	while (before < count && strcmp(operands[before], options_separator) != 0)
 		before++;
-	if (noise) {
-		after = operand_count;
-		if (before != operand_count)
-			return refuse_sets(error);
-		before = 0;
-	} else if (before == operand_count) {
-		before = after = 1;
-		if (operand_count != DIFF_SIDE_COUNT)
-			return refuse_sets(error);
-	} else {
-		after = operand_count - before - 1;
+	is_parted = before < count;
+	after = is_parted ? count - before - 1 : count - 1;
+	if (is_parted)
 		memmove(&operands[before], &operands[before + 1], after * sizeof(*operands));
-		if ((before < 2 || after < 2) && (before != 1 || after != 1))
-			return refuse_sets(error);
-	}
+	else
+		before = 1;
+	are_files = before == 1 && after == 1;
+	are_sets = before >= 2 && after >= 2;
+	if (noise ? is_parted : !are_files && !are_sets)
+		return error_set(error, -EINVAL,
+				 "more than two files are sets of runs, with -- between them and at least 2 "
+				 "on each side: ctop diff A1 A2 A3 -- B1 B2 B3 (or --noise for one set)");
 	ret_captures->paths = (const char *const *)operands;
-	ret_captures->count[DIFF_BEFORE] = before;
-	ret_captures->count[DIFF_AFTER] = after;
+	ret_captures->count[DIFF_BEFORE] = noise ? 0 : before;
+	ret_captures->count[DIFF_AFTER] = noise ? count : after;
 	return 0;
 }
 

@@ -68,20 +68,23 @@ static void describe_rates(struct snapshot_report *report)
 	buffer_release(&text);
 }
 
+/* Refuses what only two single readings have; `why` is a clause. */
+static int check_request(const struct snapshot_report *report, const char *why, struct error *error)
+{
+	if (report->how.by_threads)
+		return error_set(error, -EINVAL, "%s: leave out --match thread", why);
+	for (size_t i = 0; i < TABLES_PER_COUNT; i++) {
+		if (tables_asks_per(&report->request, (enum tables_per)i))
+			return error_set(error, -EINVAL, "%s: leave out per-%s", why, tables_per_names[i]);
+	}
+	return 0;
+}
+
 /* Both files have windows: how fast things happened in each is compared, however long they are. */
 static int join_windows(struct snapshot_report *report, struct error *error)
 {
-	if (report->how.by_threads)
-		return error_set(
-			error, -EINVAL,
-			"both files have a window, whose rates are compared: leave out --match thread");
-	for (size_t i = 0; i < TABLES_PER_COUNT; i++) {
-		if (tables_asks_per(&report->request, (enum tables_per)i))
-			return error_set(error, -EINVAL,
-					 "both files have a window, whose rates are compared: leave out "
-					 "per-%s",
-					 tables_per_names[i]);
-	}
+	if (check_request(report, "both files have a window, whose rates are compared", error) < 0)
+		return -EINVAL;
 	report->how.rates = true;
 	describe_rates(report);
 	/* what was given another name is still the same thread */
@@ -152,22 +155,10 @@ static void describe_sets(struct snapshot_report *report)
 				  "capture --for 10 would compare rates");
 }
 
-static int check_sets(const struct snapshot_report *report, struct error *error)
-{
-	if (report->how.by_threads)
-		return error_set(error, -EINVAL, "runs are compared by groups: leave out --match thread");
-	for (size_t i = 0; i < TABLES_PER_COUNT; i++) {
-		if (tables_asks_per(&report->request, (enum tables_per)i))
-			return error_set(error, -EINVAL, "runs are compared by their means: leave out per-%s",
-					 tables_per_names[i]);
-	}
-	return 0;
-}
-
 /* Runs of both sides, or of the side after alone: of each the rates, where all have a window. */
 static int join_sets(struct snapshot_report *report, struct error *error)
 {
-	const int result = check_sets(report, error);
+	const int result = check_request(report, "runs are compared by their means", error);
 
 	report->how.by_threads = false;
 	report->how.rates = true;
