@@ -272,12 +272,12 @@ struct diff_evidence *diff_evidence_create(const struct diff *diff)
 	if (diff_has_sets(diff))
 		return evidence;
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		evidence->part_count[side] = parts_of(diff, (enum diff_side)side)->count;
+		const struct window_parts *parts = parts_of(diff, (enum diff_side)side);
+
 		/* a part is of all threads: nobody knows what some of them did in it */
-		if (diff->options.members[side] != NULL || axis_is_by_thread(diff->options.grouping.axis))
-			evidence->part_count[side] = 0;
-		if (parts_of(diff, (enum diff_side)side)->names == NULL)
-			evidence->part_count[side] = 0;
+		if (parts->names != NULL && diff->options.members[side] == NULL &&
+		    !axis_is_by_thread(diff->options.grouping.axis))
+			evidence->part_count[side] = parts->count;
 		for (size_t i = 0; i < evidence->part_count[side]; i++)
 			reduce_part(evidence, (enum diff_side)side, i);
 	}
@@ -551,18 +551,6 @@ struct diff_evidence_cell diff_evidence_of(const struct diff *diff, const struct
 	return cell;
 }
 
-bool diff_is_real(const struct diff *diff, const struct diff_pair *pair, enum column column)
-{
-	struct diff_evidence_cell cell;
-	struct diff_value value;
-
-	if (diff->evidence == NULL)
-		return true;
-	value = diff_column(diff, pair, column);
-	cell = diff_evidence_of(diff, pair, column, &value);
-	return cell.is_real || cell.is_burst;
-}
-
 enum cell_verdict diff_evidence_verdict(const struct diff_evidence_cell *cell)
 {
 	if (cell->is_real)
@@ -576,6 +564,11 @@ static enum cell_verdict verdict_of(const struct diff *diff, const struct diff_p
 	const struct diff_evidence_cell cell = diff_evidence_of(diff, pair, column, &value);
 
 	return diff_evidence_verdict(&cell);
+}
+
+bool diff_is_real(const struct diff *diff, const struct diff_pair *pair, enum column column)
+{
+	return diff->evidence == NULL || verdict_of(diff, pair, column) != CELL_VERDICT_NO;
 }
 
 enum cell_verdict diff_verdict(const struct diff *diff, const struct diff_pair *pair, enum column column)

@@ -145,7 +145,8 @@ void diff_summary_append_burst(const struct diff *diff, const struct diff_pair *
 	char time[HUMANIZE_TIME_SIZE];
 	struct diff_burst burst;
 
-	if (!diff_evidence_find_burst(diff, pair, column, &burst))
+	if (diff_verdict(diff, pair, column) != CELL_VERDICT_BURST ||
+	    !diff_evidence_find_burst(diff, pair, column, &burst))
 		return;
 	buffer_append_text(buffer, ", most of it within ");
 	humanize_duration(buffer, (double)burst.length_ns);
@@ -170,8 +171,7 @@ static void append_lead(const struct sentence *sentence, const struct diff_harm 
 		append_quotients(sentence, column, value);
 		append_threads(sentence, "");
 	}
-	if (diff_verdict(sentence->sides->diff, sentence->pair, column) == CELL_VERDICT_BURST)
-		diff_summary_append_burst(sentence->sides->diff, sentence->pair, column, sentence->text);
+	diff_summary_append_burst(sentence->sides->diff, sentence->pair, column, sentence->text);
 	buffer_append_char(sentence->text, ')');
 }
 
@@ -360,8 +360,7 @@ static void append_other(const struct sentence *sentence, const struct diff_harm
 	append_sides(sentence, column, &value);
 	if (told->column == COLUMN_BORN)
 		append_parent(sentence);
-	if (diff_verdict(sentence->sides->diff, sentence->pair, column) == CELL_VERDICT_BURST)
-		diff_summary_append_burst(sentence->sides->diff, sentence->pair, column, sentence->text);
+	diff_summary_append_burst(sentence->sides->diff, sentence->pair, column, sentence->text);
 }
 
 static void append_all(const struct sentence *sentence, const size_t told[], size_t count)
