@@ -101,6 +101,39 @@ static void append_threads(const struct sentence *sentence, const char *before)
 	humanize_counted(sentence->text, joined || present != 0 ? present : former, "thread");
 }
 
+/* The threads of a side, also those that ended within its window. */
+static uint64_t all_threads_on(const struct sentence *sentence, enum diff_side shown)
+{
+	const struct diff *diff = sentence->sides->diff;
+	const enum diff_side side = pair_side(sentence->sides, shown);
+	const struct ended *ended = diff_ended(diff, side);
+	uint64_t count = threads_on(sentence, shown);
+
+	for (uint32_t i = 0; ended != NULL && i < ended->count; i++) {
+		if (diff_pair_of_ended(diff, side, i) == (size_t)(sentence->pair - diff->pairs))
+			count += ended->records[i].threads;
+	}
+	return count;
+}
+
+/*
+ * Whether a time is longer than the threads of a side had in its window: a wait counts in full when it ends,
+ * also what was before the window. Not asked of cgroups, and of sets, whose windows are many.
+ */
+static bool began_earlier(const struct sentence *sentence, enum column column, enum diff_side shown,
+			  const struct diff_value *value)
+{
+	const struct diff *diff = sentence->sides->diff;
+	const double rounding = 1.1, number = value->side[shown].number;
+	uint64_t threads;
+
+	if (!diff->options.rates || diff_has_sets(diff) || column_report_ladder(column) != LADDER_NS ||
+	    column_entry(column)->operation == COLUMN_OPERATION_CGROUP || !value->side[shown].has_number)
+		return false;
+	threads = all_threads_on(sentence, shown);
+	return threads != 0 && number > rounding * (double)threads * NS_PER_S;
+}
+
 /* Both sides of a column, or that of the side on which the group is. */
 static void append_sides(const struct sentence *sentence, enum column column, const struct diff_value *value)
 {
@@ -114,6 +147,9 @@ static void append_sides(const struct sentence *sentence, enum column column, co
 		      diff_pair_is_joined(sentence->pair) || after->has_number ? after->number
 									       : before->number);
 	buffer_append_text(sentence->text, per_second(sentence, column));
+	if (began_earlier(sentence, column, DIFF_BEFORE, value) ||
+	    began_earlier(sentence, column, DIFF_AFTER, value))
+		buffer_append_text(sentence->text, ", in part before the window");
 }
 
 /* What each second between the captures, and each thread, has of it. */

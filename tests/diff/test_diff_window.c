@@ -151,6 +151,31 @@ static void test_parent_of_storm(void **state)
 	diff_summary_release(&summary);
 }
 
+/* A wait that is longer than the window began before it, and the sentence says so. */
+static void test_waits_of_earlier(void **state)
+{
+	static const struct pair_thread begin[] = {
+		{"/", "web", "web", 10, 10, 5, 1 * S, 0, 0, REASON_READ},
+	};
+	static const struct pair_thread end[] = {
+		{"/", "web", "web", 10, 10, 5, 1 * S, 200 * S, 0, REASON_READ},
+	};
+	static const struct diff_summary_per plain;
+	struct diff_summary summary = {0};
+	bool chosen[METRIC_COUNT];
+
+	(void)state;
+	diff_fixture_replace(pair_window(1000, begin, 1010, begin, 1),
+			     pair_window(1010, begin, 1020, end, 1));
+	compare(NULL);
+	memset(chosen, true, sizeof(chosen));
+	diff_summary_make(diff, chosen, &plain, false, &summary);
+	assert_int_equal(summary.count, 1);
+	assert_string_equal(summary.items[0],
+			    "web waited more for a CPU (0% → 2000%, in part before the window, 1 thread)");
+	diff_summary_release(&summary);
+}
+
 /* A thread that was renamed is the same one: it counts in its later group on both sides. */
 static void test_renamed(void **state)
 {
@@ -601,6 +626,7 @@ int main(void)
 		DIFF_TEST(test_units),
 		DIFF_TEST(test_ended),
 		DIFF_TEST(test_parent_of_storm),
+		DIFF_TEST(test_waits_of_earlier),
 		DIFF_TEST(test_renamed),
 		DIFF_TEST(test_renamed_cgroup),
 		DIFF_TEST(test_evidence),
