@@ -286,30 +286,24 @@ static void append_change(const struct subject *subject, enum column column, con
 /* Appends whether the change is real, and how that is known. */
 static void append_verdict(const struct subject *subject, enum column column, struct buffer *lines)
 {
+	static const char *const words[CELL_VERDICT_COUNT] = {
+		[CELL_VERDICT_NO] = "no measurable change",
+		[CELL_VERDICT_NOT_TESTED] = "large enough, but not tested",
+		[CELL_VERDICT_BURST] = "a burst",
+		[CELL_VERDICT_REAL] = "real",
+	};
 	const struct diff *diff = subject->sides.diff;
 	const struct diff_value value = diff_column(diff, subject->pair, column_stored_form(column));
+	const enum cell_verdict verdict = diff_verdict(diff, subject->pair, column);
 	struct diff_evidence_cell evidence;
 
 	if (diff->evidence == NULL)
 		return;
 	evidence = diff_evidence_of(diff, subject->pair, column_stored_form(column), &value);
-	switch (diff_verdict(diff, subject->pair, column)) {
-	case CELL_VERDICT_REAL:
-		buffer_append_text(lines, "Verdict: real");
-		break;
-	case CELL_VERDICT_BURST:
-		buffer_append_text(lines, "Verdict: a burst");
-		diff_summary_append_burst(diff, subject->pair, column, lines);
-		break;
-	case CELL_VERDICT_NOT_TESTED:
-		buffer_append_text(lines, "Verdict: large enough, but not tested");
-		if (diff_evidence_refusal(diff) != NULL)
-			buffer_append_format(lines, ", since %s", diff_evidence_refusal(diff));
-		break;
-	default:
-		buffer_append_text(lines, "Verdict: no measurable change");
-		break;
-	}
+	buffer_append_format(lines, "Verdict: %s", words[verdict]);
+	diff_summary_append_burst(diff, subject->pair, column, lines);
+	if (verdict == CELL_VERDICT_NOT_TESTED && diff_evidence_refusal(diff) != NULL)
+		buffer_append_format(lines, ", since %s", diff_evidence_refusal(diff));
 	if (evidence.is_tested)
 		buffer_append_format(lines, " (p %.2g)", evidence.adjusted);
 	buffer_append_text(lines, ".\n");
