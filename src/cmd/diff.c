@@ -343,7 +343,7 @@ static void release_captures(struct captures *captures)
 	free(captures->names);
 }
 
-static int read_floors(const char *path, struct diff_floors **ret_floors, struct error *error)
+static int read_floors(const char *path, enum axis axis, struct diff_floors **ret_floors, struct error *error)
 {
 	struct buffer text = {0};
 	int result = file_read(AT_FDCWD, path, &text, FLOORS_MAX);
@@ -351,7 +351,7 @@ static int read_floors(const char *path, struct diff_floors **ret_floors, struct
 	if (result < 0)
 		error_set(error, result, "%s: %s", path, strerror(-result));
 	else
-		result = diff_floors_parse(text.data, text.length, path, ret_floors, error);
+		result = diff_floors_parse(text.data, text.length, path, axis, ret_floors, error);
 	buffer_release(&text);
 	return result;
 }
@@ -379,21 +379,13 @@ static int write_comparison(const struct diff_command_options *options, struct s
 	diff_rules_judge(rules, options->fail_if.count, report->diff, options->any, &report->outcomes);
 	if (diff_has_sets(report->diff))
 		diff_rules_tell_needed(rules, options->fail_if.count, report->diff, report->comparability);
-	tell_comparability(report->comparability, report->report.format);
-	if (report->how.rates && capture_count(captures) == DIFF_SIDE_COUNT)
+	/* the head of a report of one set has no room for it */
+	tell_comparability(report->comparability, options->noise ? REPORT_FORMAT_TSV : report->report.format);
+	if (report->how.rates && !options->noise && capture_count(captures) == DIFF_SIDE_COUNT)
 		tell_range(captures->names[DIFF_BEFORE], captures->names[DIFF_AFTER]);
 	return snapshot_report_write(report, &error) < 0
 		       ? command_failed(&error)
 		       : tell_rules(&report->outcomes, (enum diff_unjudged)options->unjudged);
-}
-
-/* The head of a report of one set has no room for what makes its runs hard to compare. */
-static int write_noise(struct snapshot_report *report)
-{
-	struct error error;
-
-	tell_comparability(report->comparability, REPORT_FORMAT_TSV);
-	return snapshot_report_write_noise(report, &error) < 0 ? command_failed(&error) : COMMAND_DONE;
 }
 
 /* Reads, compares and prints what the checked options ask for. */
@@ -407,7 +399,8 @@ static int run(const struct diff_command_options *options, struct snapshot_repor
 
 	if (snapshot_files_check_output(captures->paths, capture_count(captures), options->report.output,
 					&error) < 0 ||
-	    (options->floors != NULL && read_floors(options->floors, &floors, &error) < 0))
+	    (options->floors != NULL &&
+	     read_floors(options->floors, (enum axis)options->view.axis, &floors, &error) < 0))
 		return command_failed(&error);
 	if (snapshot_report_open(report, &options->report, &options->view, true, &error) < 0) {
 		diff_floors_release(floors);
@@ -424,8 +417,7 @@ static int run(const struct diff_command_options *options, struct snapshot_repor
 		/* the files are good: the request does not fit them */
 		status = are_read ? command_misused(&diff_command, &error) : command_failed(&error);
 	} else {
-		status = options->noise ? write_noise(report)
-					: write_comparison(options, report, captures, rules);
+		status = write_comparison(options, report, captures, rules);
 	}
 	snapshot_report_release(report);
 	release_captures(captures);
@@ -456,6 +448,7 @@ static int diff_run(void *opaque, char **operands, int operand_count)
 	report.threads_by_default = options->match == DIFF_MATCHING_COUNT;
 	memcpy(report.request.per, options->per, sizeof(report.request.per));
 	report.request.all = options->all;
+	report.is_noise = options->noise;
 	report.request.is_long = options->is_long || options->report.metrics != NULL ||
 				 options->report.sections != NULL || options->view.columns != NULL ||
 				 options->view.sort_by != NULL || options->display != TABLES_DISPLAY_COUNT ||

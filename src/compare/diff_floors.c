@@ -27,11 +27,6 @@ void diff_floors_append_group(const struct diff_pair *pair, struct buffer *buffe
 	buffer_append(buffer, part, (size_t)(end - part));
 }
 
-enum axis diff_floors_axis(const struct diff_floors *floors)
-{
-	return floors->axis;
-}
-
 bool diff_floors_find(const struct diff_floors *floors, const struct diff *diff, const struct diff_pair *pair,
 		      enum column column, double *ret_floor)
 {
@@ -136,8 +131,8 @@ static bool read_floor(struct diff_floors *floors, struct csv *csv)
 	return is_floor;
 }
 
-int diff_floors_parse(const char *text, size_t length, const char *name, struct diff_floors **ret_floors,
-		      struct error *error)
+int diff_floors_parse(const char *text, size_t length, const char *name, enum axis axis,
+		      struct diff_floors **ret_floors, struct error *error)
 {
 	static const char section[] = "# " DIFF_FLOORS_SECTION "\n";
 	const size_t before = strlen(section);
@@ -152,14 +147,19 @@ int diff_floors_parse(const char *text, size_t length, const char *name, struct 
 			are_floors = read_floor(floors, &csv);
 	}
 	if (!are_floors) {
-		diff_floors_release(floors);
-		return error_set(error, -EINVAL,
-				 "%s is no table of floors in CSV: make one with 'ctop diff RUN RUN RUN "
-				 "--noise --format csv -o FILE'",
-				 name);
+		error_set(error, -EINVAL,
+			  "%s is no table of floors in CSV: make one with 'ctop diff RUN RUN RUN --noise "
+			  "--format csv -o FILE'",
+			  name);
+	} else if (floors->axis != axis) {
+		error_set(error, -EINVAL, "%s has floors of groups by %s: compare with -g %s", name,
+			  axes[floors->axis].word, axes[floors->axis].word);
+	} else {
+		*ret_floors = floors;
+		return 0;
 	}
-	*ret_floors = floors;
-	return 0;
+	diff_floors_release(floors);
+	return -EINVAL;
 }
 
 void diff_floors_release(struct diff_floors *floors)

@@ -21,19 +21,16 @@ enum {
 };
 
 /*
- * Reads the CSV that `ctop diff RUN RUN RUN --noise --format csv` prints; `name` is that of the file, for
- * sentences. Returns 0 and floors that the caller releases with diff_floors_release(), or -EINVAL with a
- * sentence that says what kind of file is needed.
+ * Reads the CSV that `ctop diff RUN RUN RUN --noise --format csv` prints, for groups of an axis; `name` is
+ * that of the file, for sentences. Returns 0 and floors that the caller releases with diff_floors_release(),
+ * or -EINVAL with a sentence that says what kind of file, or which axis, is needed.
  */
-int diff_floors_parse(const char *text, size_t length, const char *name, struct diff_floors **ret_floors,
-		      struct error *error);
+int diff_floors_parse(const char *text, size_t length, const char *name, enum axis axis,
+		      struct diff_floors **ret_floors, struct error *error);
 void diff_floors_release(struct diff_floors *floors); /* NULL is allowed */
 
-/* The axis of the groups that the floors are of: comparisons by another one find none. */
-enum axis diff_floors_axis(const struct diff_floors *floors);
-
-/* Finds the floor of a column in a pair, in the column's unit as reports have it. Returns false for none, and
- * for NULL. */
+/* Finds the floor of a column in a pair, in the column's unit as reports have it. Returns false for none, for
+ * a comparison by another axis, and for NULL. */
 bool diff_floors_find(const struct diff_floors *floors, const struct diff *diff, const struct diff_pair *pair,
 		      enum column column, double *ret_floor);
 

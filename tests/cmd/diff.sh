@@ -195,7 +195,7 @@ run "floors" 0 out "^rule kept: $rule: " diff "$before" "$before" -- "$after" "$
     --floors "$directory/floors.csv"
 run "floors in another format" 1 err "floors.tsv is no table of floors in CSV: make one with " diff "$before" "$after" \
     --floors "$directory/floors.tsv"
-print "floors of another axis" "^warning: the floors are not used: they are of groups by process, and these are by all$" \
+run "floors of another axis" 1 err "floors.csv has floors of groups by process: compare with -g process" diff \
     "$before" "$before" -- "$after" "$after" --floors "$directory/floors.csv"
 print "floors without a verdict" "^warning: the floors are not used: a change between two single readings has no verdict$" \
     "$before" "$after" -g process --floors "$directory/floors.csv"

@@ -341,7 +341,7 @@ static void test_noise(void **state)
 	release(&sets);
 }
 
-static struct diff_floors *parse_floors(const char *group, const char *axis)
+static struct diff_floors *parse_floors(const char *group, enum axis axis)
 {
 	struct diff_floors *floors = NULL;
 	struct error error = {""};
@@ -350,8 +350,8 @@ static struct diff_floors *parse_floors(const char *group, const char *axis)
 	snprintf(text, sizeof(text),
 		 "# noise\n%s,metric,mean,floor,mean_unit,mean_state,mean_reason\n"
 		 "\"a, \"\"b\"\"\",run_time_ns,3,2\n%s,run_time_ns,100000000,60000000.5,ns_per_s,ok,\n",
-		 axis, group);
-	if (diff_floors_parse(text, strlen(text), "file", &floors, &error) < 0)
+		 axes[axis].name, group);
+	if (diff_floors_parse(text, strlen(text), "file", axis, &floors, &error) < 0)
 		fail_msg("%s", error.text);
 	return floors;
 }
@@ -362,7 +362,7 @@ static void test_floors(void **state)
 	static const struct run before[] = {{100, 50}, {102, 50}, {98, 50}, {0, 0}};
 	static const struct run after[] = {{150, 90}, {149, 91}, {151, 92}, {0, 0}};
 	const enum column column = column_of_stored(METRIC_RUN_TIME_NS);
-	struct diff_floors *floors = parse_floors("web", "thread");
+	struct diff_floors *floors = parse_floors("web", AXIS_THREAD);
 	struct sets sets;
 
 	(void)state;
@@ -380,7 +380,7 @@ static void test_floors(void **state)
 	diff_release(sets.diff);
 	diff_floors_release(floors);
 	/* groups of another axis may have the same names */
-	floors = parse_floors("web", "process");
+	floors = parse_floors("web", AXIS_PROCESS);
 	compare(&sets, floors);
 	assert_int_equal(verdict_of(&sets, "web", COLUMN_CPU), CELL_VERDICT_REAL);
 	release(&sets);
@@ -402,13 +402,15 @@ static void test_bad_floors(void **state)
 		"# noise\nthread,metric,mean,floor\nweb,run_time_ns,3,nan\n",
 		"# noise\nthread,metric,mean,floor\n\"web,run_time_ns,3,2\n",
 	};
+	static const char good[] = "# noise\nthread,metric,mean,floor\nweb,run_time_ns,3,2\n";
+
+	struct diff_floors *floors = NULL;
+	struct error error = {""};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(texts); i++) {
-		struct diff_floors *floors = NULL;
-		struct error error = {""};
-
-		assert_true(diff_floors_parse(texts[i], strlen(texts[i]), "some.csv", &floors, &error) < 0);
+		assert_true(diff_floors_parse(texts[i], strlen(texts[i]), "some.csv", AXIS_THREAD, &floors,
+					      &error) < 0);
 		assert_null(floors);
 		assert_non_null(strstr(error.text, "some.csv is no table of floors in CSV: make one with "));
 	}

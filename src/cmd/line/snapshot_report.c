@@ -10,7 +10,6 @@
 #include "base/unicode.h"
 #include "command.h"
 #include "compare/diff_evidence.h"
-#include "compare/diff_floors.h"
 #include "compare/diff_harm.h"
 #include "compare/diff_runs.h"
 #include "compare/noise_table.h"
@@ -176,26 +175,6 @@ static int join_sets(struct snapshot_report *report, struct error *error)
 	return result;
 }
 
-/* Says where the floors that were given have no use. */
-static void describe_floors(struct snapshot_report *report)
-{
-	const enum axis axis = report->how.grouping.axis, of = diff_floors_axis(report->how.floors);
-	char *text;
-
-	if (!report->how.rates && report->how.run_count[DIFF_AFTER] == 0) {
-		comparability_add(report->comparability, COMPARABILITY_WARNING, "unused-floors",
-				  "the floors are not used: a change between two single readings has no "
-				  "verdict");
-		return;
-	}
-	if (of == axis)
-		return;
-	text = memory_format("the floors are not used: they are of groups by %s, and these are by %s",
-			     axes[of].word, axes[axis].word);
-	comparability_add(report->comparability, COMPARABILITY_WARNING, "unused-floors", text);
-	free(text);
-}
-
 /* Names the fields that were asked for and that no thread in the files has. */
 static void tell_missing_fields(const struct selected_fields *fields)
 {
@@ -244,8 +223,10 @@ int snapshot_report_join(struct snapshot_report *report, struct error *error)
 				describe_lives(report);
 		}
 	}
-	if (report->how.floors != NULL && before != NULL)
-		describe_floors(report);
+	if (report->how.floors != NULL && !report->how.rates && report->how.run_count[DIFF_AFTER] == 0)
+		comparability_add(report->comparability, COMPARABILITY_WARNING, "unused-floors",
+				  "the floors are not used: a change between two single readings has no "
+				  "verdict");
 	report->how.match = report->match;
 	report->how.by_threads &= report->match != NULL;
 	for (size_t side = 0;
@@ -298,6 +279,14 @@ static void find_changes(struct snapshot_report *report)
 	diff_summary_make(report->diff, request->metrics, &per, request->limit != 0, &report->changes);
 }
 
+static void draw_noise(struct snapshot_report *report)
+{
+	struct table *table = noise_table_create(report->diff, report->request.limit);
+
+	draw_table(report, table);
+	table_release(table);
+}
+
 int snapshot_report_write(struct snapshot_report *report, struct error *error)
 {
 	const enum report_format format = report->report.format;
@@ -305,11 +294,11 @@ int snapshot_report_write(struct snapshot_report *report, struct error *error)
 	const bool is_ktstr = report->how.dialect == &dialect_ktstr;
 	const bool tells_changes = is_comparison && !is_ktstr;
 	const struct report_subject subject = {
-		.command = is_comparison ? "diff" : "show",
+		.command = is_comparison || report->is_noise ? "diff" : "show",
 		.before_file = report->names[DIFF_BEFORE],
 		.file = report->names[DIFF_AFTER],
 		.group_by = axes[report->how.grouping.axis].name,
-		.comparability = report->comparability,
+		.comparability = is_comparison ? report->comparability : NULL,
 		.changes = tells_changes ? &report->changes : NULL,
 		.order = tells_changes && report->request.sort.count == 0 ? diff_harm_words : NULL,
 		.rules = report->outcomes.items,
@@ -334,25 +323,11 @@ int snapshot_report_write(struct snapshot_report *report, struct error *error)
 	report->report.before = report->snapshots[DIFF_BEFORE];
 	report->report.snapshot = report->snapshots[DIFF_AFTER];
 	report_begin(&report->report, &subject);
-	tables_make(report->diff, &report->request, draw_table, report);
+	if (report->is_noise)
+		draw_noise(report);
+	else
+		tables_make(report->diff, &report->request, draw_table, report);
 	report_end(&report->report);
-	return output_close(&report->output, error);
-}
-
-int snapshot_report_write_noise(struct snapshot_report *report, struct error *error)
-{
-	const struct report_subject subject = {
-		.command = "diff",
-		.file = report->names[DIFF_AFTER],
-		.group_by = axes[report->how.grouping.axis].name,
-	};
-	struct table *table = noise_table_create(report->diff, report->request.limit);
-
-	report->report.snapshot = report->snapshots[DIFF_AFTER];
-	report_begin(&report->report, &subject);
-	draw_table(report, table);
-	report_end(&report->report);
-	table_release(table);
 	return output_close(&report->output, error);
 }
 

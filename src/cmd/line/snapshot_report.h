@@ -31,6 +31,7 @@ struct snapshot_report {
 	bool threads_by_default;     /* how.by_threads is set where they can be told apart, but not for the
 				      * tables of ktstr */
 	bool only_metrics;           /* metrics were chosen, and no sections */
+	bool is_noise;               /* the table of the set after is that of noise_table.h */
 	bool in_hurry;               /* names of users that are not known yet are not waited for */
 	struct diff_summary changes; /* made when it is written */
 	struct diff_rule_outcomes outcomes; /* of rules that the caller has judged before it writes */
@@ -52,9 +53,6 @@ int snapshot_report_join(struct snapshot_report *report, struct error *error);
 
 /* Draws everything and closes the output, as output_close(). */
 int snapshot_report_write(struct snapshot_report *report, struct error *error);
-
-/* Does the same with what varies in the set after, instead of everything else: see noise_table.h. */
-int snapshot_report_write_noise(struct snapshot_report *report, struct error *error);
 
 void snapshot_report_release(struct snapshot_report *report);
 
