@@ -317,49 +317,39 @@ static int check_contradictions(const struct parser *parser, struct error *error
 	return 0;
 }
 
-/* --- the words of a command --- */
-
 const char options_separator[] = "--";
-
-/* Whether a word is an operand wherever options are; no option is a digit: -15m is a time. */
-static bool is_operand(const char *word)
-{
-	return word[0] != '-' || word[1] == '\0' || (word[1] >= '0' && word[1] <= '9');
-}
-
-static int parse_option(struct parser *parser, const char *word, enum option_request *ret_request,
-			struct error *error)
-{
-	if (word[1] != '-')
-		return parse_letters(parser, word, ret_request, error);
-	*ret_request = find_request(word + 2, '\0');
-	return *ret_request == OPTION_REQUEST_NONE ? parse_long(parser, word, error) : 0;
-}
 
 int options_parse(const struct option_table_use *uses, size_t use_count, void *values, char **words,
 		  int word_count, bool has_sets, enum option_request *ret_request,
 		  struct option_set *ret_given, struct error *error)
 {
 	struct parser parser = {uses, use_count, values, words, word_count, 0, ret_given};
-	bool only_operands = false, is_parted = !has_sets;
 	int operands = 0;
+	bool only_operands = false;
 
 	*ret_request = OPTION_REQUEST_NONE;
 	*ret_given = (struct option_set){{false}};
 	while (parser.next < word_count && *ret_request == OPTION_REQUEST_NONE) {
 		char *word = words[parser.next++];
+		const bool is_separator = strcmp(word, options_separator) == 0;
+		int status = 0;
 
-		if (only_operands || is_operand(word)) {
+		/* no option is a digit: -15m is a time */
+		if (only_operands || word[0] != '-' || word[1] == '\0' ||
+		    (word[1] >= '0' && word[1] <= '9') || (is_separator && has_sets && operands > 0)) {
 			words[operands++] = word;
-		} else if (strcmp(word, options_separator) != 0) {
-			if (parse_option(&parser, word, ret_request, error) < 0)
-				return -EINVAL;
-		} else if (!is_parted && operands > 0) {
-			words[operands++] = word;
-			is_parted = true;
-		} else {
+			has_sets &= !is_separator;
+		} else if (is_separator) {
 			only_operands = true;
+		} else if (word[1] != '-') {
+			status = parse_letters(&parser, word, ret_request, error);
+		} else {
+			*ret_request = find_request(word + 2, '\0');
+			if (*ret_request == OPTION_REQUEST_NONE)
+				status = parse_long(&parser, word, error);
 		}
+		if (status < 0)
+			return status;
 	}
 	return *ret_request == OPTION_REQUEST_NONE && check_contradictions(&parser, error) < 0 ? -EINVAL
 											       : operands;
