@@ -807,27 +807,11 @@ static double change_at_limit(const struct rule *rule, const struct diff *diff, 
 				    : limit_of(rule, column));
 }
 
-/* Adds a row about how many runs the change that `text` names needs. Takes over `text`. */
-static void add_needed(const struct diff *diff, size_t needed, struct buffer *text,
-		       struct comparability *comparability)
-{
-	const size_t *count = diff->run_count;
-
-	if (needed <= count[DIFF_BEFORE] && needed <= count[DIFF_AFTER])
-		buffer_append_text(text, ": these runs are enough to be sure of it");
-	else
-		buffer_append_format(text,
-				     ": %zu runs a side are needed to be sure of it, and there are %zu and "
-				     "%zu",
-				     needed, count[DIFF_BEFORE], count[DIFF_AFTER]);
-	comparability_add(comparability, COMPARABILITY_NOTE, "runs-needed", text->data);
-	buffer_release(text);
-}
-
 /* Adds a row about the matching group that needs most runs. */
 static void tell_needed(const struct rule *rule, const struct diff *diff, struct comparability *comparability)
 {
 	const enum column column = column_stored_form(rule->column);
+	const size_t *count = diff->run_count;
 	const struct diff_pair *worst = NULL;
 	struct buffer text = {0};
 	size_t most = 0;
@@ -847,34 +831,15 @@ static void tell_needed(const struct rule *rule, const struct diff *diff, struct
 		return;
 	buffer_append_format(&text, "%s, of ", rule->text);
 	diff_append_label(diff, worst, &text);
-	add_needed(diff, most, &text, comparability);
-}
-
-/* Adds a row about a tenth of the CPU time of the group that ran most before. */
-static void tell_needed_of_busiest(const struct diff *diff, struct comparability *comparability)
-{
-	const struct diff_pair *busiest = NULL;
-	struct buffer text = {0};
-	size_t needed = 0;
-	double most = 0;
-
-	for (size_t i = 0; i < diff->pair_count; i++) {
-		const struct diff_value value = diff_metric(diff, &diff->pairs[i], METRIC_RUN_TIME_NS);
-
-		if (!value.has_delta || value.side[DIFF_BEFORE].number <= most)
-			continue;
-		busiest = &diff->pairs[i];
-		most = value.side[DIFF_BEFORE].number;
-	}
-	if (busiest != NULL)
-		needed = diff_runs_needed(diff, busiest, column_of_stored(METRIC_RUN_TIME_NS),
-					  most * DIFF_EVIDENCE_SIZE_MIN);
-	if (needed == 0)
-		return;
-	buffer_append_format(&text, "a change of %.0f %% in the CPU time of ", DIFF_EVIDENCE_SIZE_MIN * 100);
-	diff_append_name(diff, busiest, " in ", &text);
-	buffer_append_text(&text, ", the group that ran most");
-	add_needed(diff, needed, &text, comparability);
+	if (most <= count[DIFF_BEFORE] && most <= count[DIFF_AFTER])
+		buffer_append_text(&text, ": these runs are enough to be sure of it");
+	else
+		buffer_append_format(&text,
+				     ": %zu runs a side are needed to be sure of it, and there are %zu and "
+				     "%zu",
+				     most, count[DIFF_BEFORE], count[DIFF_AFTER]);
+	comparability_add(comparability, COMPARABILITY_NOTE, "runs-needed", text.data);
+	buffer_release(&text);
 }
 
 void diff_rules_tell_needed(const struct rule rules[], size_t count, const struct diff *diff,
@@ -882,8 +847,6 @@ void diff_rules_tell_needed(const struct rule rules[], size_t count, const struc
 {
 	struct diff *made[AXIS_COUNT] = {NULL};
 
-	if (count == 0)
-		tell_needed_of_busiest(diff, comparability);
 	for (size_t i = 0; i < count; i++) {
 		/* a value is judged without a test */
 		if (!rules[i].of_after && !rules[i].is_delayed)

@@ -71,8 +71,7 @@ void diff_rules_judge(const struct rule rules[], size_t count, const struct diff
 
 /*
  * Adds a row for each rule about a change: how many runs a side its limit needs in the matching group whose
- * runs differ most. Without rules the row is about a tenth of the CPU time of the group that ran most. For a
- * comparison of sets of runs.
+ * runs differ most. For a comparison of sets of runs.
  */
 void diff_rules_tell_needed(const struct rule rules[], size_t count, const struct diff *diff,
 			    struct comparability *comparability);

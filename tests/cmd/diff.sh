@@ -181,8 +181,6 @@ print "ranges have no likelihood" "^redis-server	.*	run_time_ns	.*	-	real$" "$be
     --format tsv --metrics run_time_ns
 print "but four runs have" "^redis-server	.*	run_time_ns	.*	0\.0[0-9]*	real$" "$before" "$before" "$before" "$before" -- \
     "$after" "$after" "$after" "$after" -g process --format tsv --metrics run_time_ns
-print "and runs that are needed without a rule" "^note: a change of 10 % in the CPU time of .*, the group that ran most: " \
-    "$before" "$before" -- "$after" "$after" -g process
 
 # what varies without a change
 print "noise" "^process  *metric  *mean  *floor$" "$before" "$after" --noise -g process
