@@ -120,18 +120,7 @@ static void describe_lives(struct snapshot_report *report)
 
 /* --- sets of runs --- */
 
-/* "3 runs before (a, b, c)" */
-static void append_set(const struct snapshot_report *report, enum diff_side side, struct buffer *text)
-{
-	const struct comparability_set *set = &report->sets[side];
-
-	buffer_append_format(text, "%zu runs %s (", set->count, diff_side_names[side]);
-	for (size_t i = 0; i < set->count; i++)
-		buffer_append_format(text, "%s%s", i != 0 ? ", " : "", set->names[i]);
-	buffer_append_char(text, ')');
-}
-
-/* Says which runs are compared, and what decides. */
+/* Says which runs are compared, "3 runs before (a, b, c) and 3 runs after (d, e, f)", and what decides. */
 static void describe_sets(struct snapshot_report *report)
 {
 	const struct comparability_set *sets = report->sets;
@@ -140,9 +129,13 @@ static void describe_sets(struct snapshot_report *report)
 	struct buffer text = {0};
 
 	buffer_append_format(&text, "compares the mean %s of ", report->how.rates ? "rates" : "values");
-	append_set(report, DIFF_BEFORE, &text);
-	buffer_append_text(&text, " and ");
-	append_set(report, DIFF_AFTER, &text);
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		buffer_append_format(&text, "%s%zu runs %s (", side == DIFF_AFTER ? " and " : "",
+				     sets[side].count, diff_side_names[side]);
+		for (size_t i = 0; i < sets[side].count; i++)
+			buffer_append_format(&text, "%s%s", i != 0 ? ", " : "", sets[side].names[i]);
+		buffer_append_char(&text, ')');
+	}
 	buffer_append_text(&text, is_tested ? ": spread and p are those of runs"
 					    : ": a change is real if all runs of one side are beyond all of "
 					      "the other");
