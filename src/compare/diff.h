@@ -264,7 +264,7 @@ static inline struct diff_value diff_metric(const struct diff *diff, const struc
 /* Whether one side has a value and the other one none that is known. */
 bool diff_is_unknown(const struct diff *diff, const struct diff_pair *pair, enum column column);
 
-/* Whether there are so many pairs that all reduced columns at once would take tens of megabytes. */
+/* Whether there are so many pairs and runs that all reduced columns at once would take tens of megabytes. */
 bool diff_forgets(const struct diff *diff);
 
 /* Releases the reduced columns of such a comparison. */

@@ -175,12 +175,12 @@ struct reduction *diff_reduce(struct diff *diff, enum diff_side side, const stru
 }
 
 enum {
-	PAIRS_KEPT = 4096
+	PAIRS_KEPT = 8192 /* of all runs */
 };
 
 bool diff_forgets(const struct diff *diff)
 {
-	return diff->pair_count > PAIRS_KEPT;
+	return diff->pair_count * (diff->run_count[DIFF_BEFORE] + diff->run_count[DIFF_AFTER]) > PAIRS_KEPT;
 }
 
 void diff_forget(const struct diff *diff)
