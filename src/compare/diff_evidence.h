@@ -32,7 +32,7 @@ struct diff_evidence_cell {
 struct diff_evidence *diff_evidence_create(const struct diff *diff);
 void diff_evidence_release(struct diff_evidence *evidence); /* NULL is allowed */
 
-/* Most of what a side did more than the other one, within a part of its window. */
+/* A short time in which a side did most of what it did more than the other one. */
 struct diff_burst {
 	enum diff_side side;
 	uint64_t length_ns;
@@ -40,9 +40,9 @@ struct diff_burst {
 };
 
 /*
- * Finds the burst that a change of a column of a pair is; false for any other change. At most a quarter of
- * the parts of a side hold most of it, it is ten times what any part of the other side has, and its harm
- * is 10.
+ * Finds the burst in which the change of a column in a pair came. Returns false for any other change. In a
+ * burst at most a quarter of a side's parts hold most of what it did, the change is ten times what any part
+ * of the other side has, and its harm is at least 10.
  */
 bool diff_evidence_find_burst(const struct diff *diff, const struct diff_pair *pair, enum column column,
 			      struct diff_burst *ret_burst);

@@ -19,7 +19,7 @@ const char diff_harm_words[] =
 
 /* The part of the threads before that counts as one unit, where that is more than the table has. */
 static const double threads_part = 0.2;
-/* What a number without a unit comes to where it changes wholly, and a word. */
+/* The harm of a number without a unit that changes wholly, and of another word. */
 static const double harm_of_number = 0.5, harm_of_word = 0.001;
 
 const struct diff_harm *diff_harm_find(enum column column)

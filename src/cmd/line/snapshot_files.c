@@ -145,7 +145,7 @@ int snapshot_files_check_output(const char *const paths[], size_t count, const c
 	return result;
 }
 
-/* Files that several threads read, each the next one that none has begun. */
+/* Files to read, of which each thread takes the next one. */
 struct file_queue {
 	struct file_reading *readings;
 	size_t count;
