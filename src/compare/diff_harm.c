@@ -44,10 +44,23 @@ static const double ladder_units[][2] = {
 	[LADDER_TICKS] = {2, 2},
 };
 
+/* Of time asleep, which each idle thread has all the time. */
+static const double asleep_unit = 20e9;
+
+static bool is_asleep(enum column column)
+{
+	const struct column_entry *entry = column_entry(column);
+
+	return column_has_metrics(column) && (entry->inputs[0] == (int)METRIC_VOLUNTARY_SLEEP_NS ||
+					      entry->inputs[0] == (int)METRIC_SLEEP_MAX);
+}
+
 double diff_harm_unit(const struct diff_pair *pair, enum column column)
 {
 	const struct diff_harm *told = diff_harm_find(column);
 
+	if (is_asleep(column))
+		return asleep_unit;
 	if (told == NULL)
 		return ladder_units[column_report_ladder(column)][diff_has_amounts(column)];
 	return told->column == COLUMN_THR ? fmax(told->unit, threads_part * pair->threads[DIFF_BEFORE])

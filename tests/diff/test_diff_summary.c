@@ -284,6 +284,7 @@ static void test_harm(void **state)
 	set("little", METRIC_RUN_TIME_NS, 0, 36000000);
 	set("faults", METRIC_MINFLT, 0, 1000);
 	set("peak", METRIC_WAIT_MAX, 0, 40000000);
+	set("idle", METRIC_VOLUNTARY_SLEEP_NS, 0, 10 * NS_PER_S);
 	set("elsewhere", METRIC_PROCESSOR, 0, 1);
 	set("pinned", METRIC_CPU_AFFINITY, cpu_set_intern(&before->cpu_sets, cpus, 2),
 	    cpu_set_intern(&after->cpu_sets, cpus + 1, 2));
@@ -295,6 +296,7 @@ static void test_harm(void **state)
 	assert_true(fabs(harm_of("little", METRIC_RUN_TIME_NS) - 0.18) < 1e-9);
 	assert_true(fabs(harm_of("faults", METRIC_MINFLT) - 0.1) < 1e-9);
 	assert_true(fabs(harm_of("new", METRIC_RUN_TIME_NS) - 10) < 1e-9);
+	assert_true(fabs(harm_of("idle", METRIC_VOLUNTARY_SLEEP_NS) - 0.05) < 1e-9);
 	/* no rate */
 	assert_true(fabs(harm_of("peak", METRIC_WAIT_MAX) - 2) < 1e-9);
 	assert_true(harm_of("elsewhere", METRIC_PROCESSOR) == 0.001);
