@@ -33,8 +33,8 @@ const struct diff_harm *diff_harm_find(enum column column)
 	return NULL;
 }
 
-/* Units of columns that are not told: of how much there is or how long it took, and of amounts of a second.
- */
+/* Units of columns that no sentence names: of how much there is or how long it took, and of amounts of a
+ * second. */
 static const double ladder_units[][2] = {
 	[LADDER_NONE] = {0, 1000},
 	[LADDER_UNITLESS] = {1000, 1000},
@@ -44,25 +44,38 @@ static const double ladder_units[][2] = {
 	[LADDER_TICKS] = {2, 2},
 };
 
-/* Of time asleep, which each idle thread has all the time. */
-static const double asleep_unit = 20e9;
+/* Units that are not those of the ladder, by the first metric of a column: each idle thread sleeps all the
+ * time, and what is released costs as little as what is allocated. */
+static const struct {
+	enum metric metric;
+	bool has_amounts; /* per second */
+	double unit;
+} metric_units[] = {
+	{METRIC_VOLUNTARY_SLEEP_NS, true, 20e9},
+	{METRIC_SLEEP_MAX, false, 20e9},
+	{METRIC_ALLOCATED_BYTES, true, 0x1p30},
+	{METRIC_DEALLOCATED_BYTES, true, 0x1p30},
+};
 
-static bool is_asleep(enum column column)
+/* The unit of a column that no sentence names. */
+static double unit_of(enum column column)
 {
-	const struct column_entry *entry = column_entry(column);
+	const bool has_amounts = diff_has_amounts(column);
 
-	return column_has_metrics(column) && (entry->inputs[0] == (int)METRIC_VOLUNTARY_SLEEP_NS ||
-					      entry->inputs[0] == (int)METRIC_SLEEP_MAX);
+	for (size_t i = 0; column_has_metrics(column) && i < ARRAY_COUNT(metric_units); i++) {
+		if (column_entry(column)->inputs[0] == (int)metric_units[i].metric &&
+		    metric_units[i].has_amounts == has_amounts)
+			return metric_units[i].unit;
+	}
+	return ladder_units[column_report_ladder(column)][has_amounts];
 }
 
 double diff_harm_unit(const struct diff_pair *pair, enum column column)
 {
 	const struct diff_harm *told = diff_harm_find(column);
 
-	if (is_asleep(column))
-		return asleep_unit;
 	if (told == NULL)
-		return ladder_units[column_report_ladder(column)][diff_has_amounts(column)];
+		return unit_of(column);
 	return told->column == COLUMN_THR ? fmax(told->unit, threads_part * pair->threads[DIFF_BEFORE])
 					  : told->unit;
 }
