@@ -312,7 +312,9 @@ static size_t find_other(const struct harms *harms, size_t pair, const size_t to
 	size_t found = SIZE_MAX;
 
 	for (size_t k = 0; k < diff_harm_count; k++) {
-		bool is_new = of[k] >= other_part * harms->largest[pair];
+		/* how many threads there are is in each sentence anyway */
+		bool is_new = of[k] >= other_part * harms->largest[pair] &&
+			      diff_harms[k].column != COLUMN_THR;
 
 		for (size_t i = 0; i < told_count && is_new; i++)
 			is_new = strcmp(diff_harms[told[i]].phrase, diff_harms[k].phrase) != 0;
@@ -402,6 +404,7 @@ static void append_other(const struct sentence *sentence, const struct diff_harm
 static void append_all(const struct sentence *sentence, const size_t told[], size_t count)
 {
 	const bool joined = diff_pair_is_joined(sentence->pair);
+	const bool about_threads = diff_harms[told[0]].column == COLUMN_THR;
 	struct diff_value value;
 
 	append_name(sentence->sides->diff, sentence->pair, sentence->text);
@@ -412,13 +415,17 @@ static void append_all(const struct sentence *sentence, const size_t told[], siz
 	} else {
 		buffer_append_text(sentence->text,
 				   sentence->pair->kind == DIFF_PAIR_ONLY_AFTER ? ", new: " : ", gone: ");
-		append_other(sentence, &diff_harms[told[0]]);
+		if (about_threads)
+			append_threads(sentence, "");
+		else
+			append_other(sentence, &diff_harms[told[0]]);
 	}
 	for (size_t i = 1; i < count; i++) {
 		buffer_append_text(sentence->text, joined && i == 1 ? "; " : ", ");
 		append_other(sentence, &diff_harms[told[i]]);
 	}
-	if (!joined && (threads_on(sentence, DIFF_BEFORE) | threads_on(sentence, DIFF_AFTER)) != 0) {
+	if (!joined && !about_threads &&
+	    (threads_on(sentence, DIFF_BEFORE) | threads_on(sentence, DIFF_AFTER)) != 0) {
 		append_threads(sentence, " (");
 		buffer_append_char(sentence->text, ')');
 	}

@@ -217,6 +217,9 @@ static void test_causes_come_first(void **state)
 static void test_one_sided_groups_are_told(void **state)
 {
 	(void)state;
+	for (size_t i = 0; i < 8; i++)
+		diff_fixture_add(after, "/a", "idle", "worker", 1);
+	expect_first("idle, new: 8 threads");
 	diff_fixture_set(after, diff_fixture_add(after, "/a", "cc1", "cc1", 1), METRIC_RUN_TIME_NS,
 			 4 * NS_PER_S);
 	expect_first("cc1, new: on a CPU 4 s (1 thread)");
