@@ -397,7 +397,6 @@ static void test_bad_floors(void **state)
 		"# noise\nthread,metric,mean,floor\n\"web,run_time_ns,3,2\n",
 	};
 	static const char good[] = "# noise\nthread,metric,mean,floor\nweb,run_time_ns,3,2\n";
-
 	struct diff_floors *floors = NULL;
 	struct error error = {""};
 
@@ -408,6 +407,8 @@ static void test_bad_floors(void **state)
 		assert_null(floors);
 		assert_non_null(strstr(error.text, "some.csv is no table of floors in CSV: make one with "));
 	}
+	assert_true(diff_floors_parse(good, strlen(good), "some.csv", AXIS_PROCESS, &floors, &error) < 0);
+	assert_string_equal(error.text, "some.csv has floors of groups by thread: compare with -g thread");
 }
 
 int main(void)
