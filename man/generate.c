@@ -229,11 +229,6 @@ static void write_rule_examples(FILE *output)
 	write_rule_help(output, rule_examples);
 }
 
-static void write_rule_outcomes(FILE *output)
-{
-	write_sentence(output, rule_outcome_words);
-}
-
 static void write_commands(FILE *output)
 {
 	for (size_t i = 0; commands[i]; i++) {
@@ -405,7 +400,6 @@ static const struct {
 	{"FILTER_FIELDS", write_filter_fields},
 	{"RULES", write_rules},
 	{"RULE_EXAMPLES", write_rule_examples},
-	{"RULE_OUTCOMES", write_rule_outcomes},
 	{"FILE_METRICS", write_file_metrics},
 	{"METRICS", write_metrics},
 	{"DERIVED", write_derived},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The table of commands, and `ctop help`, which prints it: with help about columns, filters, keys and rules.
+/* The table of commands, and `ctop help`, which prints it, and help about columns, filters, keys and rules.
  */
 #include "commands.h"
 
@@ -119,14 +119,12 @@ static void describe_rules(struct buffer *buffer)
 	};
 
 	buffer_append_text(buffer,
-			   "A rule is a condition on groups, for a comparison (ctop diff --fail-if) or a "
-			   "recording\n(ctop record --when):\n\n"
+			   "A rule is a condition on groups, for a comparison (ctop diff --fail-if) or\n"
+			   "for a recording (ctop record --when):\n\n"
 			   "  [after:]NUMBER(GROUPS) OP LIMIT\n\n");
 	append_rule_help(buffer, rule_words, PART_CELLS);
 	buffer_append_text(buffer, "\nExamples:\n\n");
 	append_rule_help(buffer, rule_examples, EXAMPLE_CELLS);
-	buffer_append_text(buffer, "\n");
-	help_append_wrapped(buffer, rule_outcome_words, "", 0);
 	buffer_append_text(buffer, "\n'ctop help columns' lists columns, 'ctop metrics' metrics.\n");
 }
 

@@ -20,7 +20,6 @@ const enum axis rule_axes[RULE_AXES] = {AXIS_PROCESS, AXIS_THREAD, AXIS_CGROUP};
 const struct rule_help rule_words[] = {
 #define RULE_WORD(word, description) {word, description},
 #define RULE_EXAMPLE(rule, description)
-#define RULE_OUTCOME(text)
 #include "rule_help.def"
 #undef RULE_WORD
 #undef RULE_EXAMPLE
@@ -31,19 +30,10 @@ const struct rule_help rule_examples[] = {
 #define RULE_WORD(word, description)
 #define RULE_EXAMPLE(rule, description) {rule, description},
 #include "rule_help.def"
-#undef RULE_EXAMPLE
-#undef RULE_OUTCOME
-	{NULL, NULL},
-};
-
-const char rule_outcome_words[] =
-#define RULE_EXAMPLE(rule, description)
-#define RULE_OUTCOME(text) text
-#include "rule_help.def"
 #undef RULE_WORD
 #undef RULE_EXAMPLE
-#undef RULE_OUTCOME
-	;
+	{NULL, NULL},
+};
 
 /* A part of the rule's text, without blanks around it. */
 struct part {

@@ -35,15 +35,12 @@ struct rule {
 	struct limit limit;
 };
 
-/* A part of a rule, or an example, and what it means; a NULL ends a list. */
+/* A part of a rule, or an example, and what it means; a NULL word ends a list. */
 struct rule_help {
 	const char *word, *description;
 };
 
 extern const struct rule_help rule_words[], rule_examples[];
-
-/* Sentences on the exit statuses for rules of a comparison. */
-extern const char rule_outcome_words[];
 
 /* The axes on which the groups of a rule are looked for that names none, in this order. */
 enum {

@@ -24,7 +24,7 @@ refuse 'no other format' 2 'json has the whole list' metrics cpu% --format json
 run 'help has keys' 0 out '^  Enter  *open the row' help keys
 run 'help has filters' 0 out '^  user = root  ' help filter
 run 'help has the grammar of rules' 0 out '^  \[after:\]NUMBER(GROUPS) OP LIMIT$' help rules
-run 'with its parts' 0 out '^  GROUPS      a glob ' help rules
+run 'with its parts' 0 out '^  GROUPS    a glob ' help rules
 run 'and examples' 0 out '^  CPU%(worker-\* of api) > 20%' help rules
 run 'help has the columns' 0 out '^  RUNQ% ' help columns
 run 'the version' 0 out '^ctop [0-9.]*$' --version
