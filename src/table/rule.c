@@ -147,7 +147,9 @@ static enum axis take_axis(struct part *text)
 	return AXIS_COUNT;
 }
 
-/* The first place of a word outside quotation marks, or NULL. */
+static const char of_word[] = " of ", by_word[] = " by ";
+
+/* Finds the first place of a word outside quotation marks; NULL for none. */
 static const char *find_word(struct part text, const char *word)
 {
 	const size_t length = strlen(word);
@@ -160,6 +162,19 @@ static const char *find_word(struct part text, const char *word)
 			return text.start + i;
 	}
 	return NULL;
+}
+
+/* Cuts a text at a word: the text keeps the part before it, `*ret_rest` gets the part after it. Returns
+ * false, with the text as it was, if the word is not there. */
+static bool cut_at_word(struct part *text, const char *word, struct part *ret_rest)
+{
+	const char *found = find_word(*text, word);
+
+	if (found == NULL)
+		return false;
+	*ret_rest = make_part(found + strlen(word), text->start + text->length);
+	*text = make_part(text->start, found);
+	return true;
 }
 
 /* Takes the quotation marks, and blanks around them, off a name. */
@@ -195,31 +210,17 @@ static int parse_name(const struct rule *rule, struct part text, struct glob **r
 	return 0;
 }
 
-static const char of_word[] = " of ", by_word[] = " by ";
-
-/* The parts of the text before and after a word, which is at `found`; NULL: the second is empty. */
-static struct part before_word(struct part text, const char *found)
-{
-	return make_part(text.start, found != NULL ? found : text.start + text.length);
-}
-
-static struct part after_word(struct part text, const char *found, const char *word)
-{
-	return make_part(found != NULL ? found + strlen(word) : text.start + text.length,
-			 text.start + text.length);
-}
-
-/* "worker-*", "thread:worker-*", "worker-* of api" */
+/* Parses "worker-*", "thread:worker-*" or "worker-* of api". */
 static int parse_groups(struct rule *rule, struct part text, struct error *error)
 {
-	const char *found = find_word(text, of_word);
-	struct part names = before_word(text, found), process = after_word(text, found, of_word);
+	struct part process = text;
+	const bool is_pool = cut_at_word(&text, of_word, &process);
 	enum axis axis;
 	int result;
 
-	rule->axis = take_axis(&names);
-	result = parse_name(rule, names, &rule->glob, error);
-	if (result < 0 || found == NULL)
+	rule->axis = take_axis(&text);
+	result = parse_name(rule, text, &rule->glob, error);
+	if (result < 0 || !is_pool)
 		return result;
 	axis = take_axis(&process);
 	if ((rule->axis != AXIS_COUNT && rule->axis != AXIS_THREAD) ||
@@ -232,12 +233,12 @@ static int parse_groups(struct rule *rule, struct part text, struct error *error
 	return parse_name(rule, process, &rule->process, error);
 }
 
-/* "api by backup", "process:api by (wakeup)", "api" */
+/* Parses "api by backup", "process:api by (wakeup)" or "api". */
 static int parse_victims(struct rule *rule, struct part text, struct error *error)
 {
-	const char *found = find_word(text, by_word);
-	struct part culprits = after_word(text, found, by_word);
+	struct part culprits = text;
 	enum axis axis;
+	bool has_culprits;
 	int result;
 
 	if (find_word(text, of_word) != NULL)
@@ -245,8 +246,9 @@ static int parse_victims(struct rule *rule, struct part text, struct error *erro
 				 "rule '%s': delayed is about whole processes, threads or cgroups: leave out "
 				 "'of', or quote a name that holds the word",
 				 rule->text);
-	result = parse_groups(rule, before_word(text, found), error);
-	if (result < 0 || found == NULL)
+	has_culprits = cut_at_word(&text, by_word, &culprits);
+	result = parse_groups(rule, text, error);
+	if (result < 0 || !has_culprits)
 		return result;
 	axis = take_axis(&culprits);
 	if (axis != AXIS_COUNT && rule->axis != AXIS_COUNT && axis != rule->axis)
@@ -277,20 +279,16 @@ static int check_kind(struct rule *rule, const char *name, struct error *error)
 /* Refuses a limit that no number of the column can pass. */
 static int check_limit(const struct rule *rule, bool of_change, const char *name, struct error *error)
 {
+	const enum unit unit = column_unit(rule->column, WINDOW_MODE_RATE, false);
 	const bool is_value = rule->of_after || !of_change;
 	const bool is_growth = !is_value && rule->limit.kind == LIMIT_PERCENT;
-	const enum unit unit = column_unit(rule->column, WINDOW_MODE_RATE, false);
 	const bool is_share = column_entry(rule->column)->operation == COLUMN_OPERATION_SHARE;
 	const double limit = is_growth ? rule->limit.number : limit_in(&rule->limit, unit);
-	const double whole = unit == UNIT_RATIO ? 1 : 100;
-	double lowest = -INFINITY, highest = is_share ? whole : INFINITY;
+	const double highest = !is_share ? INFINITY : unit == UNIT_RATIO ? 1 : 100;
+	double lowest = -highest;
 
-	if (is_value && !column_may_be_negative(rule->column))
-		lowest = 0;
-	else if (is_growth && !column_may_be_negative(rule->column))
-		lowest = -100;
-	else if (is_share)
-		lowest = -whole;
+	if (!column_may_be_negative(rule->column) && (is_value || is_growth))
+		lowest = is_value ? 0 : -100;
 	if (rule->limit.comparison == COMPARISON_DIFFERENT ||
 	    comparison_holds(rule->limit.comparison, lowest, highest, limit))
 		return 0;

@@ -24,7 +24,7 @@ struct rule {
 	char *text;                      /* as the user wrote it, owned */
 	bool is_pressure;                /* of the host: the third form */
 	enum pressure_resource resource; /* of it; else what follows down to the glob */
-	bool of_after;                   /* `after:` stands before it */
+	bool of_after;                   /* the rule begins with `after:` */
 	enum column column;
 	/* AXIS_COUNT: the first of rule_axes whose groups the glob matches; AXIS_ALL with a `process` */
 	enum axis axis;
@@ -56,15 +56,17 @@ extern const enum axis rule_axes[RULE_AXES];
 int rule_parse(const char *text, bool of_change, struct rule *ret_rule, struct error *error);
 void rule_release(struct rule *rule);
 
-/* Whether a rule is about a group, by its whole key or its label. For a rule with a `process` the group is
- * one of AXIS_ALL, and key and label have three parts with a NUL between. */
+/*
+ * Whether the names of a rule match a group, by its whole key or its whole label. A rule with a `process` is
+ * for groups of AXIS_ALL, whose keys and labels have three parts with a NUL between.
+ */
 bool rule_matches(const struct rule *rule, const char *key, size_t key_length, const char *label,
 		  size_t label_length);
 
-/* Whether the groups of a rule are one, which it names without a wildcard. */
+/* Whether a rule names its group, without a wildcard. */
 bool rule_names_one(const struct rule *rule);
 
-/* Appends the label of a group, for a rule with a `process` as "worker-{N} of api in /pod". Not sanitised. */
+/* Appends the label of a group; for a rule with a `process` as "worker-{N} of api in /pod". Not sanitised. */
 void rule_append_group(const struct rule *rule, const char *label, size_t label_length, struct buffer *text);
 
 /*
