@@ -214,8 +214,10 @@ bool column_adds_up(enum column column)
 	switch (entry->operation) {
 	case COLUMN_OPERATION_LATENCY:
 		return entry->inputs[1] == LATENCY_FIELD_COUNT;
-	case COLUMN_OPERATION_CGROUP:
-		return column_has_rate(column); /* the others are what a cgroup has and may have */
+	case COLUMN_OPERATION_CGROUP: /* limits do not */
+		return column_has_rate(column) || entry->inputs[0] == CGROUP_RECORD_MEMORY_CURRENT ||
+		       entry->inputs[0] == CGROUP_RECORD_MEMORY_EVENTS ||
+		       entry->inputs[0] == CGROUP_RECORD_PIDS_CURRENT;
 	case COLUMN_OPERATION_TASK_FIELD:
 		return entry->inputs[1] == TASK_FIELD_REDUCTION_COUNTER ||
 		       entry->inputs[1] == TASK_FIELD_REDUCTION_SUM;
@@ -228,12 +230,16 @@ bool column_may_be_negative(enum column column)
 {
 	const struct column_entry *entry = column_entry(column);
 
-	if (entry->operation == COLUMN_OPERATION_PRESENT)
+	switch (entry->operation) {
+	case COLUMN_OPERATION_PRESENT:
 		return metric_type((enum metric)entry->inputs[0])->encoding == METRIC_ENCODING_I32;
-	/* a field of a scheduler may be signed, unless it is a counter */
-	if (entry->operation == COLUMN_OPERATION_TASK_FIELD)
+	case COLUMN_OPERATION_HEAP: /* threads release what threads that have ended allocated */
+		return entry->inputs[0] == HEAP_FIELD_LIVE;
+	case COLUMN_OPERATION_TASK_FIELD: /* a field of a scheduler may be signed, unless it is a counter */
 		return entry->inputs[1] != TASK_FIELD_REDUCTION_COUNTER;
-	return column_has(entry, COLUMN_IS_SIGNED);
+	default:
+		return column_has(entry, COLUMN_IS_SIGNED);
+	}
 }
 
 bool column_has_lower_bounds(enum column column)

@@ -230,8 +230,8 @@ bool column_is_counter(enum column column);
 bool column_grows(enum column column);
 
 /*
- * Whether a row's value is the sum of what its members have or did, so that a row without members has 0: not
- * of ratios, means, percentiles, peaks and settings.
+ * Whether a row without members has 0: where values are what the members have or did together, not ratios,
+ * means, percentiles, peaks or settings.
  */
 bool column_adds_up(enum column column);
 

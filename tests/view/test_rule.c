@@ -364,7 +364,7 @@ static void test_refusals(void **state)
 		"RSS(w) < -1G",          "CPU%(w) <= -100%",
 		"after:nice(w) < 0",     "after:live_heap_estimate(w) < 0",
 		"after:QSHARE%(w) > 99", "after:cpu_efficiency(w) >= 1",
-		"after:NET/s(w) < 0",
+		"after:NET/s(w) < 0",    "after:LIVE(w) < 0",
 	};
 	static const struct {
 		const char *text, *complaint;
