@@ -218,10 +218,8 @@ struct folding {
 	bool rest_counts;
 };
 
-/*
- * Whether a thread was a zombie: it counts no more, so that its last reading has all that it did. It ended
- * before somebody could tell, perhaps before the first round, and waited for its parent since then.
- */
+/* Whether a thread was a zombie: it counts no more, so its last reading has all that it did. A zombie whose
+ * end nobody told may have ended before ends were watched. */
 static bool is_dead(const struct snapshot *snapshot, uint32_t thread)
 {
 	const uint64_t state = snapshot_value(snapshot, thread, METRIC_STATE);
@@ -229,29 +227,23 @@ static bool is_dead(const struct snapshot *snapshot, uint32_t thread)
 	return state == 'Z' || state == 'X';
 }
 
-/*
- * The value that a counter of a thread had when the window began, with the part of a wait that had gone by
- * then. Returns REASON_READ, or why it is not known.
- */
-static uint16_t first_value(const struct window_counter *counter, uint32_t thread, uint64_t *ret_value)
+/* Finds the value that a counter of a thread had when the window began, with the part of a wait that had
+ * passed by then. Returns false if it is not known. */
+static bool find_first_value(const struct window_counter *counter, uint32_t thread, uint64_t *ret_value)
 {
 	const uint32_t other = counter->window->from_of[thread];
 	/* a thread that stood still has the value that it had when the window began */
 	const bool is_still = other == THREAD_STILL;
 	const struct metric_reader *reader = is_still ? &counter->now : &counter->from;
 	const uint32_t row = is_still ? thread : other;
-	uint16_t state;
 
-	if (other > THREAD_STILL)
-		return REASON_NOT_READ;
-	state = metric_reader_known_state(reader, row);
-	if (state != REASON_READ)
-		return state != STATE_ABSENT ? state : REASON_NOT_READ;
+	if (other > THREAD_STILL || metric_reader_known_state(reader, row) != REASON_READ)
+		return false;
 	*ret_value = metric_reader_value(reader, row);
 	if (counter->under_way)
 		*ret_value = number_add_saturating(*ret_value,
 						   snapshot_wait_under_way(reader->snapshot, row));
-	return REASON_READ;
+	return true;
 }
 
 /*
@@ -281,7 +273,7 @@ static uint16_t whole_change(const struct folding *folding, const struct window_
 	}
 	/* the values at the window's beginning and at its end tell all, whatever was read in between */
 	if (state != REASON_READ && state != REASON_WENT_BACKWARDS && state != REASON_BAD_VALUE) {
-		if (first_value(counter, row->thread, &seen) != REASON_READ)
+		if (!find_first_value(counter, row->thread, &seen))
 			return state;
 		*ret_amount = last > seen ? last - seen : 0;
 		return REASON_READ;
