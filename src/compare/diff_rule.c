@@ -397,6 +397,11 @@ static void append_group(struct judgement *judgement, const struct diff_pair *pa
 		diff_append_label(judgement->diff, pair, &judgement->text);
 }
 
+static const char *per_second(const struct judgement *judgement)
+{
+	return judgement->rule->is_delayed ? " per second" : "";
+}
+
 /* "GROUP changed by +12.3ms (+8.1%)", "GROUP changed from 182.0% to 242.0% (+33.0%)", "GROUP has 12.3ms",
  * "GROUP was delayed 812 ms per second". */
 static void append_measurement(struct judgement *judgement, const struct finding *finding)
@@ -404,14 +409,13 @@ static void append_measurement(struct judgement *judgement, const struct finding
 	const struct rule *rule = judgement->rule;
 	const struct diff_pair *pair = &judgement->diff->pairs[finding->pair];
 	const struct diff_value value = value_of(judgement, finding->pair);
-	const char *per_second = rule->is_delayed ? " per second" : "";
 	struct buffer *text = &judgement->text;
 
 	append_group(judgement, pair);
 	if (rule->of_after) {
 		buffer_append_text(text, rule->is_delayed ? " was delayed " : " has ");
 		append_side(judgement, &value.side[DIFF_AFTER]);
-		buffer_append_text(text, per_second);
+		buffer_append_text(text, per_second(judgement));
 		return;
 	}
 	if (!diff_pair_is_joined(pair))
@@ -423,7 +427,7 @@ static void append_measurement(struct judgement *judgement, const struct finding
 		append_side(judgement, &value.side[DIFF_BEFORE]);
 		buffer_append_text(text, " to ");
 		append_side(judgement, &value.side[DIFF_AFTER]);
-		buffer_append_text(text, per_second);
+		buffer_append_text(text, per_second(judgement));
 	} else {
 		buffer_append_text(text, " changed by ");
 		append_change(judgement, &finding->measure);
@@ -574,28 +578,28 @@ static void append_burst(struct judgement *judgement)
 	buffer_append_text(&judgement->text, ", in a burst, which breaks rules with --any only");
 }
 
-/* A burst that breaks nothing, where another group breaks the rule. */
+/* Warns of a burst that breaks nothing, where the rule is not kept. */
 static void tell_bursts(struct judgement *judgement)
 {
-	if (judgement->bursts.count == 0 || judgement->offenders.count == 0)
+	if (judgement->bursts.count == 0)
 		return;
 	append_burst(judgement);
 	add_outcome(judgement, DIFF_RULE_WARNING);
 }
 
-/* Why a group cannot be judged. */
+/* "GROUP cannot be judged: at least 8.0ms in after (REASON)", "GROUP cannot be judged: unavailable in …" */
 static void append_unjudged(struct judgement *judgement, const struct finding *finding)
 {
 	const struct diff_value value = value_of(judgement, finding->pair);
 	const struct measure *measure = &finding->measure;
 
-	buffer_append_text(&judgement->text, "cannot be judged, ");
 	append_group(judgement, &judgement->diff->pairs[finding->pair]);
+	buffer_append_text(&judgement->text, " cannot be judged: ");
 	if (measure->is_known) {
-		buffer_append_text(&judgement->text, " has ");
 		append_side(judgement, &value.side[measure->side]);
+		buffer_append_text(&judgement->text, per_second(judgement));
 	} else {
-		buffer_append_text(&judgement->text, " is unavailable");
+		buffer_append_text(&judgement->text, "unavailable");
 	}
 	buffer_append_format(&judgement->text, " in %s (%s)", diff_side_names[measure->side],
 			     reason_words(measure->reason));
@@ -616,18 +620,16 @@ static void tell_unjudged(struct judgement *judgement)
 	add_others(judgement, unjudged, " cannot be judged", "s cannot be judged", result);
 }
 
-/* Why no group has a number. */
+/* Says why no group has a number. */
 static void tell_nothing(struct judgement *judgement)
 {
-	if (judgement->matching == 0)
-		buffer_append_text(&judgement->text, "no group matches");
-	else
-		buffer_append_format(&judgement->text, "%zu group%s match%s and %s no %s", judgement->absent,
-				     judgement->absent == 1 ? "" : "s", judgement->absent == 1 ? "es" : "",
-				     judgement->absent == 1 ? "has" : "have",
-				     judgement->rule->of_after ? "value in after"
-							       : "change: the value is absent on a side");
-	add_outcome(judgement, judgement->matching == 0 ? DIFF_RULE_BROKEN : DIFF_RULE_UNJUDGED);
+	const bool matches = judgement->matching != 0;
+
+	buffer_append_text(&judgement->text, !matches ? "no group matches"
+					     : judgement->rule->of_after
+						     ? "no matching group has a value in after"
+						     : "no matching group has a value on both sides");
+	add_outcome(judgement, matches ? DIFF_RULE_UNJUDGED : DIFF_RULE_BROKEN);
 }
 
 static void tell_kept(struct judgement *judgement)
@@ -653,19 +655,22 @@ static void judge_pairs(struct judgement *judgement)
 {
 	const struct diff *diff = judgement->diff;
 	const struct rule *rule = judgement->rule;
+	bool is_kept;
 
 	for (size_t i = 0; i < diff->pair_count; i++) {
 		if (matches(rule, diff, &diff->pairs[i]))
 			judge_pair(judgement, i);
 	}
+	is_kept = judgement->judged != 0 && judgement->offenders.count == 0 &&
+		  (judgement->unjudged.count == 0 || !rule_names_one(rule));
 	tell_offenders(judgement);
+	if (is_kept)
+		tell_kept(judgement);
+	else
+		tell_bursts(judgement);
+	tell_unjudged(judgement);
 	if (judgement->judged == 0 && judgement->unjudged.count == 0)
 		tell_nothing(judgement);
-	else if (judgement->judged != 0 && judgement->offenders.count == 0 &&
-		 (judgement->unjudged.count == 0 || !rule_names_one(rule)))
-		tell_kept(judgement);
-	tell_bursts(judgement);
-	tell_unjudged(judgement);
 }
 
 /* Whether some culprit of a rule is there, delaying or not. */

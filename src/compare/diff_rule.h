@@ -16,9 +16,8 @@
 enum diff_rule_result {
 	DIFF_RULE_KEPT,
 	DIFF_RULE_BROKEN,   /* a group breaks it, or no group matches */
-	DIFF_RULE_UNJUDGED, /* no group that matches can be judged, or not the one that it names */
-	DIFF_RULE_WARNING, /* a group decides nothing: it cannot be judged, but others can, or its change came
-			    * in a burst */
+	DIFF_RULE_UNJUDGED, /* no matching group can be judged, or the group that it names cannot */
+	DIFF_RULE_WARNING,  /* a group decides nothing: others are judged, or its change came in a burst */
 	DIFF_RULE_RESULT_COUNT,
 };
 
@@ -49,22 +48,23 @@ struct diff_rule_outcomes {
 	bool broken;      /* at least one rule is */
 	bool unjudged;    /* at least one rule is not judged */
 	bool *broke_rule; /* by pair of the comparison, whether it has a thread of a group that broke a rule;
-			   * owned, NULL before the first rule */
+			   * owned, NULL before diff_rules_judge() */
 };
 
 /*
- * Judges rules and appends their outcomes: of each the worst groups that break it, with their numbers, and
- * how many more do; else one outcome that the rule is kept. A rule without a matching group is broken, too.
- * A bound of a number decides where every number beyond it would decide alike. A group on one side only is
- * judged by the change from or to 0 in what adds up. Of two windows only changes that are real break a rule,
- * bursts do not, unless `any`.
+ * Judges rules and appends the outcomes of each: the worst groups that break it, with their numbers, and how
+ * many more do; else one outcome that the rule is kept. A rule without a matching group is broken, too. A
+ * bound of a number decides where every number beyond it would decide alike. A group on one side only is
+ * judged by the change from or to 0 in what adds up. Of two windows only changes that are real break a rule;
+ * with `any` bursts and changes by chance do, too.
  *
- * A group with a number that is unavailable leaves the rule unjudged if the rule names it, or if no other
- * matching group has a number that decides; else it is a warning. Groups to which the number does not apply
- * are mentioned.
+ * A group whose number is unavailable, or a bound that does not decide, leaves the rule unjudged if the rule
+ * names the group, or if no other matching group decides; else it is a warning. How many groups have no
+ * number at all is said where the rule is kept, or where none has one.
  *
- * The groups are those of the comparison; of one of AXIS_ALL, or where a rule says of what its groups are,
- * those of processes, threads or cgroups over the same threads.
+ * The groups are those of the comparison. A rule that says the kind of its groups has groups of that kind
+ * over the same threads; in a comparison by AXIS_ALL any other rule has those of the first of rule_axes that
+ * it matches.
  */
 void diff_rules_judge(const struct rule rules[], size_t count, const struct diff *diff, bool any,
 		      struct diff_rule_outcomes *outcomes);

@@ -136,18 +136,18 @@ static void test_no_number(void **state)
 	(void)state;
 	assert_string_equal(judge(AXIS_THREAD, "run_time_ns(nobody) > 1"), "!no group matches\n");
 	assert_string_equal(judge(AXIS_THREAD, "read_bytes(locked) > 1"),
-			    "?cannot be judged, locked is unavailable in before (not permitted)\n");
+			    "?locked cannot be judged: unavailable in before (not permitted)\n");
 	assert_string_equal(judge(AXIS_THREAD, "after:read_bytes(locked) > 1"),
-			    "?cannot be judged, locked is unavailable in after (not permitted)\n");
+			    "?locked cannot be judged: unavailable in after (not permitted)\n");
 	assert_string_equal(judge(AXIS_THREAD, "read_bytes(lock*) > 1"),
-			    "?cannot be judged, locked is unavailable in before (not permitted)\n");
+			    "?locked cannot be judged: unavailable in before (not permitted)\n");
 	/* one of several that a glob finds is a warning, whatever comes of the others */
 	assert_string_equal(judge(AXIS_THREAD, "read_bytes(*) > 1"),
 			    "fresh, in after only, changed by 0, the nearest of 4 groups\n"
-			    "~cannot be judged, locked is unavailable in before (not permitted)\n");
+			    "~locked cannot be judged: unavailable in before (not permitted)\n");
 	assert_string_equal(judge(AXIS_THREAD, "after:read_bytes(*o*) > 1"),
 			    "!worker-{N} has 200B\n"
-			    "~cannot be judged, locked is unavailable in after (not permitted)\n");
+			    "~locked cannot be judged: unavailable in after (not permitted)\n");
 }
 
 /* A group on one side only had nothing on the other, where that says something. */
@@ -166,13 +166,13 @@ static void test_one_side(void **state)
 			    "!fresh, in after only, changed by +1\n");
 	/* what there is grows from nothing by no percentage, and a ratio of nothing is none */
 	assert_string_equal(judge(AXIS_THREAD, "thread_count(fresh) > 20%"),
-			    "?1 group matches and has no change: the value is absent on a side\n");
+			    "?no matching group has a value on both sides\n");
 	assert_string_equal(judge(AXIS_THREAD, "cpu_efficiency(fresh) > 0.1"),
-			    "?1 group matches and has no change: the value is absent on a side\n");
+			    "?no matching group has a value on both sides\n");
 	/* a value is one of the second side */
 	assert_string_equal(judge(AXIS_THREAD, "after:run_time_ns(fresh) >= 7"), "!fresh has 7ns\n");
 	assert_string_equal(judge(AXIS_THREAD, "after:run_time_ns(gone) < 7"),
-			    "?1 group matches and has no value in after\n");
+			    "?no matching group has a value in after\n");
 }
 
 /* The threads of one process, on any axis. */
@@ -189,7 +189,7 @@ static void test_pools(void **state)
 		assert_string_equal(judge(all[i], "run_time_ns(worker-* of ap) > 1ms"),
 				    "!no group matches\n");
 		assert_string_equal(judge(all[i], "read_bytes(lock* of locked) > 1"),
-				    "?cannot be judged, locked of locked in / is unavailable in before (not "
+				    "?locked of locked in / cannot be judged: unavailable in before (not "
 				    "permitted)\n");
 	}
 }
@@ -281,16 +281,16 @@ static void test_latency(void **state)
 	expect_outcome("after:run_queue_max_ns(*) >= 8ms", "!pool has 8.0ms");
 	expect_outcome("run_queue_waits_per_s(pool) < 0", "!pool changed by -50 (-50.0%)");
 	/* no wait, no percentile; but no wait is a number of waits */
-	expect_outcome("after:run_queue_p99_ns(quiet) > 0", "?1 group matches and has no value in after");
+	expect_outcome("after:run_queue_p99_ns(quiet) > 0", "?no matching group has a value in after");
 	expect_outcome("after:run_queue_waits_per_s(quiet) > 0", "quiet has 0");
 	/* waits may belong to any group, so that each number is a lower bound */
 	add_other(second, 3);
 	expect_outcome("run_queue_waits_per_s(pool) < 1000",
-		       "?cannot be judged, pool has at least 50 in after (may be counted under (other))");
+		       "?pool cannot be judged: at least 50 in after (may be counted under (other))");
 	expect_outcome("after:run_queue_max_ns(pool) > 1s",
-		       "?cannot be judged, pool has at least 8.0ms in after (may be counted under (other))");
+		       "?pool cannot be judged: at least 8.0ms in after (may be counted under (other))");
 	expect_outcome("after:run_queue_waits_per_s(quiet) > 0",
-		       "?cannot be judged, quiet is unavailable in after (may be counted under (other))");
+		       "?quiet cannot be judged: unavailable in after (may be counted under (other))");
 	expect_outcome("after:blocked_waits_per_s(quiet) > 0", "quiet has 0");
 	/* and decides where more would decide alike */
 	expect_outcome("after:run_queue_max_ns(pool) >= 8ms", "!pool has at least 8.0ms");
@@ -299,17 +299,17 @@ static void test_latency(void **state)
 	expect_outcome("run_queue_max_ns(pool) > 299%", "!pool changed by at least +6.0ms");
 	expect_outcome("run_queue_max_ns(pool) < 5ms", "pool changed by at least +6.0ms");
 	expect_outcome("run_queue_max_ns(pool) > 301%",
-		       "?cannot be judged, pool has at least 8.0ms in after (may be counted under (other))");
+		       "?pool cannot be judged: at least 8.0ms in after (may be counted under (other))");
 	/* a lower bound on the first side is an upper one of the change */
 	add_other(first, 3);
 	second->latency.count--;
 	expect_outcome("run_queue_max_ns(pool) < 7ms", "!pool changed by at most +6.0ms");
 	expect_outcome("run_queue_max_ns(pool) > 7ms", "pool changed by at most +6.0ms");
 	expect_outcome("run_queue_max_ns(pool) > 5ms",
-		       "?cannot be judged, pool has at least 2.0ms in before (may be counted under (other))");
+		       "?pool cannot be judged: at least 2.0ms in before (may be counted under (other))");
 	first->latency.present = false;
 	expect_outcome("run_queue_max_ns(pool) > 5ms",
-		       "?cannot be judged, pool is unavailable in before (not in the file)");
+		       "?pool cannot be judged: unavailable in before (not in the file)");
 }
 
 /* `pool` waits while `backup` runs, which has no thread any more, for itself and for the idle CPU. */
@@ -354,16 +354,17 @@ static void test_delayed(void **state)
 	expect_outcome("after:delayed(nobody by tar) > 0", "!no group matches");
 	/* files of older programs; and what may be of any group is a lower bound */
 	add_other(second, 3);
-	expect_outcome("delayed(pool) > 1",
-		       "?cannot be judged, pool has at least 560 ms in after (may be counted under (other))");
+	expect_outcome(
+		"delayed(pool) > 1",
+		"?pool cannot be judged: at least 560 ms per second in after (may be counted under (other))");
 	expect_outcome("delayed(pool) > 0.3", "!pool changed from 160 ms to at least 560 ms per second");
 	first->latency.delay_count = 0;
 	second->latency.count--;
 	expect_outcome("delayed(pool) > 1",
-		       "?cannot be judged, pool is unavailable in before (not in the file)");
+		       "?pool cannot be judged: unavailable in before (not in the file)");
 	first->latency.present = false;
 	expect_outcome("delayed(pool) > 1",
-		       "?cannot be judged, pool is unavailable in before (not in the file)");
+		       "?pool cannot be judged: unavailable in before (not in the file)");
 	expect_outcome("after:delayed(pool) > 1", "pool was delayed 560 ms per second");
 }
 
@@ -420,13 +421,12 @@ static void test_fields(void **state)
 	expect_outcome("scx.sum_runtime(*) > 300%",
 		       "pool changed by +6.0ms (+300.0%); 1 more match without a number");
 	expect_outcome("after:scx.weight(pool) < 100", "pool has 305");
-	expect_outcome("after:scx.weight(quiet) > 0", "?1 group matches and has no value in after");
+	expect_outcome("after:scx.weight(quiet) > 0", "?no matching group has a value in after");
 	/* a name that no scheduler has is absent */
-	expect_outcome("scx.waight(pool) > 0",
-		       "?1 group matches and has no change: the value is absent on a side");
+	expect_outcome("scx.waight(pool) > 0", "?no matching group has a value on both sides");
 	second->task_fields.context_of[0] = TASK_FIELDS_OTHER_TASK;
 	expect_outcome("scx.weight(pool) > 0",
-		       "?cannot be judged, pool is unavailable in after (belongs to another task)");
+		       "?pool cannot be judged: unavailable in after (belongs to another task)");
 }
 
 #define RULE_TEST(test) cmocka_unit_test_setup_teardown(test, make_sides, release_sides)

@@ -240,7 +240,7 @@ static void test_group_that_waits_for_storage(void **state)
 		compare(&run, 4, before, after,
 			(const char *[]){"-g", "thread", "--fail-if", "blkio_delay_total_ns(reader-*) > 1s",
 					 NULL});
-		assert_non_null(strstr(run.errors, "cannot be judged, reader-{N} is unavailable in before"));
+		assert_non_null(strstr(run.errors, "reader-{N} cannot be judged: unavailable in before"));
 		run_release(&run);
 		skip_test("delay accounting is off or not in this kernel: the wait itself is not known");
 	}
