@@ -197,13 +197,24 @@ static void complete_sides(const struct judgement *judgement, const struct diff_
 {
 	const struct rule *rule = judgement->rule;
 	const enum column column = judgement->column;
-	const enum diff_side side = pair->kind == DIFF_PAIR_ONLY_BEFORE ? DIFF_AFTER : DIFF_BEFORE;
+	const enum diff_side missing = pair->kind == DIFF_PAIR_ONLY_BEFORE ? DIFF_AFTER : DIFF_BEFORE;
 
-	if (rule->of_after || diff_pair_is_joined(pair) || !column_adds_up(column) ||
-	    (is_growth(rule) && !diff_has_amounts(column)) || diff_is_lost(judgement->diff, pair, column))
+	/* of threads that are gone there may still be waits */
+	if (rule->of_after || diff_pair_is_joined(pair) || value->side[missing].state != VALUE_ABSENT ||
+	    !column_adds_up(column) || (is_growth(rule) && !diff_has_amounts(column)) ||
+	    diff_is_lost(judgement->diff, pair, column))
 		return;
-	value->side[side] = (struct diff_side_value){.state = VALUE_READ, .has_number = true};
+	value->side[missing] = (struct diff_side_value){.state = VALUE_READ, .has_number = true};
 	diff_value_conclude(value, column_is_ratio(column));
+}
+
+/* Takes RSS as it is: many kernels leave out what they count per CPU, some pages of each thread, which decide
+ * no rule. */
+static void ignore_bounds(struct diff_value *value)
+{
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+		value->side[side].partial = false;
+	diff_value_conclude(value, false);
 }
 
 static struct diff_value value_of(const struct judgement *judgement, size_t index)
@@ -213,6 +224,8 @@ static struct diff_value value_of(const struct judgement *judgement, size_t inde
 					  ? value_of_delay(judgement, index)
 					  : diff_column(judgement->diff, pair, judgement->column);
 
+	if (judgement->column == COLUMN_RSS)
+		ignore_bounds(&value);
 	complete_sides(judgement, pair, &value);
 	return value;
 }

@@ -312,10 +312,34 @@ static void test_latency(void **state)
 		       "?pool cannot be judged: unavailable in before (not in the file)");
 }
 
-/* `pool` waits while `backup` runs, which has no thread any more, for itself and for the idle CPU. */
-static struct snapshot *open_with_delays(uint64_t backup_ms)
+static struct snapshot *open_with_resident(uint64_t mebibytes)
 {
 	struct snapshot *snapshot = pair_snapshot_open(PAIR_BEFORE_S, quiet_threads, COUNT(quiet_threads));
+
+	snapshot->resident_missing = REASON_READ;
+	snapshot->provenance.resident_error = 1 << 20;
+	snapshot_add_resident(snapshot, 0, mebibytes << 20, 0);
+	snapshot_finish(snapshot);
+	return snapshot;
+}
+
+/* What the kernel counts per CPU, and leaves out of RSS, decides no rule. */
+static void test_resident(void **state)
+{
+	release_sides(state);
+	first = open_with_resident(10);
+	second = open_with_resident(40);
+	expect_outcome("RSS(pool) > 20M", "!pool changed by +30.0M (+300.0%)");
+	expect_outcome("RSS(pool) > 40M", "pool changed by +30.0M (+300.0%)");
+	expect_outcome("after:RSS(pool) < 50M", "!pool has 40.0M");
+}
+
+/* `pool` waits for `backup`, which has no thread any more, for itself and for the idle CPU. If it is `gone`,
+ * `pool` has no thread either. */
+static struct snapshot *open_with_delays(uint64_t backup_ms, bool gone)
+{
+	struct snapshot *snapshot = pair_snapshot_open(PAIR_BEFORE_S, quiet_threads + gone,
+						       COUNT(quiet_threads) - gone);
 	uint32_t pool, backup;
 
 	delay_fixture_begin(snapshot);
@@ -331,8 +355,14 @@ static struct snapshot *open_with_delays(uint64_t backup_ms)
 static void test_delayed(void **state)
 {
 	release_sides(state);
-	first = open_with_delays(200);
-	second = open_with_delays(1000);
+	first = open_with_delays(200, true);
+	second = open_with_delays(1000, false);
+	/* waits of threads that are gone count */
+	expect_outcome("delayed(pool by tar) > 0.2",
+		       "!pool, in after only, changed from 100 ms to 500 ms per second (+400.0%)");
+	release_sides(state);
+	first = open_with_delays(200, false);
+	second = open_with_delays(1000, false);
 	assert_string_equal(judge(AXIS_ALL, "delayed(pool by backup) > 0.2"),
 			    "!pool changed from 100 ms to 500 ms per second (+400.0%)\n");
 	assert_string_equal(judge(AXIS_ALL, "delayed(pool by backup) > 0.4"),
@@ -437,7 +467,7 @@ int main(void)
 		RULE_TEST(test_changes), RULE_TEST(test_groups),   RULE_TEST(test_no_number),
 		RULE_TEST(test_latency), RULE_TEST(test_delayed),  RULE_TEST(test_delayed_by),
 		RULE_TEST(test_fields),  RULE_TEST(test_one_side), RULE_TEST(test_pools),
-		RULE_TEST(test_marks),
+		RULE_TEST(test_marks),   RULE_TEST(test_resident),
 	};
 
 	return cmocka_run_group_tests_name("diff_rule", tests, NULL, NULL);
