@@ -450,47 +450,39 @@ static void append_measurement(struct judgement *judgement, const struct finding
 
 /* --- the groups --- */
 
-/* Classes of changes that pass the limit, by the parts of two windows. */
-enum change {
-	CHANGE_BY_CHANCE,
-	CHANGE_IN_BURST,
-	CHANGE_REAL,
-};
-
-/* Classifies a tested change; every matching group has a test, so that chance counts for each of them. */
-static enum change change_of(const struct judgement *judgement, const struct diff_evidence_cell *evidence)
+/* The verdict on a tested change; every matching group has a test, so that chance counts for each of them. */
+static enum cell_verdict verdict_of(const struct judgement *judgement,
+				    const struct diff_evidence_cell *evidence)
 {
 	if (evidence->stands_out &&
 	    evidence->chance * (double)judgement->matching <= DIFF_EVIDENCE_CHANCE_MAX)
-		return CHANGE_REAL;
-	return evidence->is_burst ? CHANGE_IN_BURST : CHANGE_BY_CHANCE;
+		return CELL_VERDICT_REAL;
+	return evidence->is_burst ? CELL_VERDICT_BURST : CELL_VERDICT_NO;
 }
 
-/* The same of a column that is more than a sum: it changes with its counters. */
-static enum change change_of_inputs(const struct judgement *judgement, const struct diff_pair *pair)
+/* The verdict on a column that is more than a sum, which changes with its counters: the best of theirs. */
+static enum cell_verdict verdict_of_inputs(const struct judgement *judgement, const struct diff_pair *pair)
 {
 	const struct column_entry *entry = column_entry(judgement->column);
 	const size_t count = column_is_metric(judgement->column) ? 0 : diff_metric_inputs(judgement->column);
-	enum change largest = CHANGE_BY_CHANCE;
-	bool is_tested = false;
+	enum cell_verdict best = CELL_VERDICT_NONE;
 
 	for (size_t i = 0; i < count; i++) {
 		const enum column input = column_of_stored((enum metric)entry->inputs[i]);
 		const struct diff_value value = diff_column(judgement->diff, pair, input);
 		const struct diff_evidence_cell evidence = diff_evidence_of(judgement->diff, pair, input,
 									    &value);
-		const enum change change = evidence.is_tested ? change_of(judgement, &evidence)
-							      : CHANGE_BY_CHANCE;
+		const enum cell_verdict verdict = evidence.is_tested ? verdict_of(judgement, &evidence)
+								     : CELL_VERDICT_NONE;
 
-		is_tested |= evidence.is_tested;
-		largest = change > largest ? change : largest;
+		best = verdict > best ? verdict : best;
 	}
-	return is_tested ? largest : CHANGE_REAL;
+	return best != CELL_VERDICT_NONE ? best : CELL_VERDICT_NOT_TESTED;
 }
 
-/* The limit stands for the size of a change, and the test is one of the groups that match. */
-static enum change weigh_change(const struct judgement *judgement, const struct diff_pair *pair,
-				const struct diff_value *value, const struct measure *measure)
+/* The verdict on a change that passes the limit, which stands for its size. */
+static enum cell_verdict verdict_of_change(const struct judgement *judgement, const struct diff_pair *pair,
+					   const struct diff_value *value, const struct measure *measure)
 {
 	const enum column column = judgement->column;
 	/* percentages and amounts per second need a floor; a limit on a size or a duration is one itself */
@@ -499,35 +491,36 @@ static enum change weigh_change(const struct judgement *judgement, const struct 
 	struct diff_evidence_cell evidence;
 
 	if (judgement->diff->evidence == NULL)
-		return CHANGE_REAL;
+		return CELL_VERDICT_NOT_TESTED;
 	if (judgement->rule->is_delayed)
-		return size >= DIFF_BLAME_FLOOR ? CHANGE_REAL : CHANGE_BY_CHANCE;
+		return size >= DIFF_BLAME_FLOOR ? CELL_VERDICT_NOT_TESTED : CELL_VERDICT_NO;
 	if (size < (has_floor ? diff_evidence_floor_of(judgement->diff, pair, column) : 0))
-		return CHANGE_BY_CHANCE;
+		return CELL_VERDICT_NO;
 	/* the parts say nothing: a side has none, or its number is a bound */
 	if (!diff_pair_is_joined(pair) || !value->has_delta)
-		return CHANGE_REAL;
+		return CELL_VERDICT_NOT_TESTED;
 	evidence = diff_evidence_of(judgement->diff, pair, column, value);
 	if (evidence.is_tested)
-		return change_of(judgement, &evidence);
+		return verdict_of(judgement, &evidence);
 	return diff_evidence_is_unexplained(judgement->diff, pair, column, value)
-		       ? CHANGE_REAL
-		       : change_of_inputs(judgement, pair);
+		       ? CELL_VERDICT_NOT_TESTED
+		       : verdict_of_inputs(judgement, pair);
 }
 
 /* Notes a group with a number that passes the limit. */
 static void add_passing(struct judgement *judgement, const struct diff_value *value, struct finding *finding)
 {
+	const struct diff_pair *pair = &judgement->diff->pairs[finding->pair];
 	/* a change need not be real if a change of 0 breaks the rule, too */
-	const enum change change = judgement->rule->of_after ||
-						   comparison_holds(judgement->rule->limit.comparison, 0, 0,
-								    judgement->limit)
-					   ? CHANGE_REAL
-					   : weigh_change(judgement, &judgement->diff->pairs[finding->pair],
-							  value, &finding->measure);
+	const bool needs_verdict = !judgement->rule->of_after &&
+				   !comparison_holds(judgement->rule->limit.comparison, 0, 0,
+						     judgement->limit);
+	const enum cell_verdict verdict = needs_verdict ? verdict_of_change(judgement, pair, value,
+									    &finding->measure)
+							: CELL_VERDICT_NONE;
 
-	finding->is_burst = change == CHANGE_IN_BURST;
-	if (judgement->any || change == CHANGE_REAL)
+	finding->is_burst = verdict == CELL_VERDICT_BURST;
+	if (judgement->any || (verdict != CELL_VERDICT_NO && !finding->is_burst))
 		add_finding(&judgement->offenders, finding);
 	else if (finding->is_burst)
 		add_finding(&judgement->bursts, finding);
