@@ -697,7 +697,14 @@ static bool has_culprit(const struct judgement *judgement)
 	return has;
 }
 
-/* Marks the pairs of the report that have threads of pairs that broke a rule. */
+/* Marks the pair `row` of the report if one of its members is in a pair that broke a rule. */
+static void mark_member(const bool broke[], size_t pair, size_t row, bool marked[])
+{
+	if (pair != SIZE_MAX && row != SIZE_MAX && broke[pair])
+		marked[row] = true;
+}
+
+/* Marks the pairs of the report that have members of pairs that broke a rule. */
 static void mark_members(const struct diff *groups, const struct findings *offenders,
 			 const struct diff *report, bool marked[])
 {
@@ -705,23 +712,18 @@ static void mark_members(const struct diff *groups, const struct findings *offen
 
 	for (size_t i = 0; i < offenders->count; i++)
 		broke[offenders->items[i].pair] = true;
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		const struct ended *ended = diff_ended(groups, (enum diff_side)side);
+	/* a pair may have members in an earlier run of a set only */
+	for (size_t i = 0; groups == report && i < report->pair_count; i++)
+		marked[i] |= broke[i];
+	for (enum diff_side side = 0; side < DIFF_SIDE_COUNT; side++) {
+		const struct ended *ended = diff_ended(groups, side);
 
-		for (size_t i = 0; i < groups->snapshots[side]->thread_count; i++) {
-			const size_t pair = diff_pair_of_thread(groups, (enum diff_side)side, i);
-			const size_t row = diff_pair_of_thread(report, (enum diff_side)side, i);
-
-			if (pair != SIZE_MAX && row != SIZE_MAX && broke[pair])
-				marked[row] = true;
-		}
-		for (uint32_t i = 0; ended != NULL && i < ended->count; i++) {
-			const size_t pair = diff_pair_of_ended(groups, (enum diff_side)side, i);
-			const size_t row = diff_pair_of_ended(report, (enum diff_side)side, i);
-
-			if (pair != SIZE_MAX && row != SIZE_MAX && broke[pair])
-				marked[row] = true;
-		}
+		for (size_t i = 0; i < groups->snapshots[side]->thread_count; i++)
+			mark_member(broke, diff_pair_of_thread(groups, side, i),
+				    diff_pair_of_thread(report, side, i), marked);
+		for (uint32_t i = 0; ended != NULL && i < ended->count; i++)
+			mark_member(broke, diff_pair_of_ended(groups, side, i),
+				    diff_pair_of_ended(report, side, i), marked);
 	}
 	free(broke);
 }
