@@ -205,13 +205,10 @@ static int check_order(const struct snapshot_report *report, struct error *error
 static int check_rules(const struct snapshot_report *report, const struct rule *rules, size_t count,
 		       struct error *error)
 {
-	const bool of_one_boot = report->match != NULL && !report->how.dialect->is_flagged;
 	int status = count != 0 && !diff_has_sets(report->diff) ? check_order(report, error) : 0;
 
-	for (size_t i = 0; status == 0 && diff_has_sets(report->diff) && i < count; i++)
-		status = diff_rule_check_sets(&rules[i], error);
-	for (size_t i = 0; status == 0 && !report->how.rates && i < count; i++)
-		status = diff_rule_check_lives(&rules[i], of_one_boot, error);
+	for (size_t i = 0; status == 0 && i < count; i++)
+		status = diff_rule_check(&rules[i], report->diff, error);
 	return status;
 }
 

@@ -869,23 +869,24 @@ void diff_rules_tell_needed(const struct rule rules[], size_t count, const struc
 		diff_release(made[i]);
 }
 
-int diff_rule_check_sets(const struct rule *rule, struct error *error)
+int diff_rule_check(const struct rule *rule, const struct diff *diff, struct error *error)
 {
-	if (!rule->is_delayed)
-		return 0;
-	return error_set(error, -EINVAL,
-			 "rule '%s': who delays whom is compared between two files, not between sets of runs",
-			 rule->text);
-}
+	const struct diff_options *options = &diff->options;
+	/* the cells of ktstr are of lives even then */
+	const bool of_one_boot = options->match != NULL && !options->dialect->is_flagged;
 
-int diff_rule_check_lives(const struct rule *rule, bool of_one_boot, struct error *error)
-{
-	if (is_share(rule))
+	if (diff_has_sets(diff) && rule->is_delayed)
+		return error_set(error, -EINVAL,
+				 "rule '%s': who delays whom is compared between two files, not between sets "
+				 "of runs",
+				 rule->text);
+	if (!options->rates && is_share(rule))
 		return error_set(error, -EINVAL,
 				 "rule '%s': %s is a share of time, and these are single readings: capture "
 				 "both with `ctop capture --for 10`, or give a time, 10ms",
 				 rule->text, column_word(rule->column));
-	if (of_one_boot && is_growth(rule) && column_is_counter(column_stored_form(rule->column)))
+	if (!options->rates && of_one_boot && is_growth(rule) &&
+	    column_is_counter(column_stored_form(rule->column)))
 		return error_set(error, -EINVAL,
 				 "rule '%s': a percentage is one of a rate, and these are single readings: "
 				 "capture both with `ctop capture --for 10`, or give the limit as an amount",

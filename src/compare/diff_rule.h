@@ -76,14 +76,12 @@ void diff_rules_judge(const struct rule rules[], size_t count, const struct diff
 void diff_rules_tell_needed(const struct rule rules[], size_t count, const struct diff *diff,
 			    struct comparability *comparability);
 
-/* Refuses a rule that sets of runs cannot be judged by: 0, or -EINVAL with a sentence. */
-int diff_rule_check_sets(const struct rule *rule, struct error *error);
-
 /*
- * Refuses a rule that says nothing about single readings, whose numbers are those of lives: one about a share
- * of time, and where `of_one_boot` one about a growth in percent. Returns 0, or -EINVAL with a sentence.
+ * Refuses a rule that says nothing about a comparison: one of `delayed` about sets of runs; and about single
+ * readings, whose numbers are those of lives, one of a share of time, and where both are known to be of one
+ * boot one of growth in percent. Returns 0, or -EINVAL with a sentence.
  */
-int diff_rule_check_lives(const struct rule *rule, bool of_one_boot, struct error *error);
+int diff_rule_check(const struct rule *rule, const struct diff *diff, struct error *error);
 
 void diff_rule_outcomes_release(struct diff_rule_outcomes *outcomes);
 

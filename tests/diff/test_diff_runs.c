@@ -242,13 +242,13 @@ static void test_rules(void **state)
 	release(&sets);
 	make_sets(&sets, before, overlapping);
 	assert_false(breaks(&sets, "CPU%(*) > 20%"));
-	release(&sets);
 	assert_int_equal(rule_parse("delayed(web) > 0.2", true, &rule, NULL), 0);
-	assert_true(diff_rule_check_sets(&rule, NULL) < 0);
+	assert_true(diff_rule_check(&rule, sets.diff, NULL) < 0);
 	rule_release(&rule);
 	assert_int_equal(rule_parse("CPU%(web) > 20%", true, &rule, NULL), 0);
-	assert_int_equal(diff_rule_check_sets(&rule, NULL), 0);
+	assert_int_equal(diff_rule_check(&rule, sets.diff, NULL), 0);
 	rule_release(&rule);
+	release(&sets);
 }
 
 static void expect_needed(const struct comparability *comparability, const char *sentence)
