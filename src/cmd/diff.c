@@ -24,13 +24,6 @@ enum diff_matching {
 	DIFF_MATCHING_COUNT, /* threads where they can be told apart */
 };
 
-/* The exit status for rules that cannot be judged. */
-enum diff_unjudged {
-	DIFF_UNJUDGED_WARN, /* COMMAND_NOT_JUDGED */
-	DIFF_UNJUDGED_FAIL, /* COMMAND_RULE_BROKEN */
-	DIFF_UNJUDGED_OK,   /* COMMAND_DONE */
-};
-
 /* The options of `ctop diff`. */
 struct diff_command_options {
 	struct view_options view;
@@ -39,7 +32,7 @@ struct diff_command_options {
 	int match;                   /* enum diff_matching */
 	bool per[TABLES_PER_COUNT];  /* columns for each second, for each thread */
 	struct option_texts fail_if; /* rules */
-	int unjudged;                /* enum diff_unjudged */
+	int unjudged;                /* index of the status for rules that cannot be judged */
 	const char *tab;             /* of the rows of groups; NULL: Overview */
 	bool is_long;                /* a row for each metric */
 	bool any, all;               /* changes that are not real break them; and are printed */
@@ -58,12 +51,9 @@ static const char *const matchings[] = {
 	NULL,
 };
 
-static const char *const unjudged_names[] = {
-	[DIFF_UNJUDGED_WARN] = "warn",
-	[DIFF_UNJUDGED_FAIL] = "fail",
-	[DIFF_UNJUDGED_OK] = "ok",
-	NULL,
-};
+/* The exit statuses for rules that cannot be judged, by what --unjudged calls them. */
+static const char *const unjudged_names[] = {"warn", "fail", "ok", NULL};
+static const int unjudged_statuses[] = {COMMAND_NOT_JUDGED, COMMAND_RULE_BROKEN, COMMAND_DONE};
 
 static int parse_per(const char *value, void *member, struct error *error)
 {
@@ -95,8 +85,8 @@ static const struct option own_options[] = {
 		 "'CPU%(worker-*) > 20%', 'after:RSS(api) > 2G'"},
 	{OPTION('\0', "unjudged", "HOW", struct diff_command_options, unjudged), .choices = unjudged_names,
 	 .description =
-		 "rules that cannot be judged, since a number is unavailable: warn (exit with 4, default), "
-		 "fail (3) or ok (0)"},
+		 "exit status for rules that cannot be judged, because a number is unavailable: warn (4, "
+		 "default), fail (3) or ok (0)"},
 	{OPTION('\0', "any", NULL, struct diff_command_options, any),
 	 .description = "let changes that may be chance, and bursts, break rules (files with windows)"},
 	{OPTION('t', "tab", "TAB", struct diff_command_options, tab),
@@ -175,16 +165,17 @@ static void tell_comparability(const struct comparability *comparability, enum r
 			     comparability->rows[i].text);
 }
 
-static int tell_rules(const struct diff_rule_outcomes *outcomes, enum diff_unjudged unjudged)
+/* Prints the outcomes of rules that are not kept; returns the exit status. */
+static int tell_rules(const struct diff_rule_outcomes *outcomes, int unjudged)
 {
 	for (size_t i = 0; i < outcomes->count; i++) {
 		if (outcomes->items[i].result != DIFF_RULE_KEPT)
 			command_note("%s: %s", diff_rule_results[outcomes->items[i].result].words,
 				     outcomes->items[i].text);
 	}
-	if (outcomes->broken || (outcomes->unjudged && unjudged == DIFF_UNJUDGED_FAIL))
+	if (outcomes->broken)
 		return COMMAND_RULE_BROKEN;
-	return outcomes->unjudged && unjudged == DIFF_UNJUDGED_WARN ? COMMAND_NOT_JUDGED : COMMAND_DONE;
+	return outcomes->unjudged ? unjudged : COMMAND_DONE;
 }
 
 /* Refuses two files in which a check would find nothing, or the reverse of what happened. */
@@ -382,7 +373,7 @@ static int write_comparison(const struct diff_command_options *options, struct s
 		tell_range(captures->names[DIFF_BEFORE], captures->names[DIFF_AFTER]);
 	return snapshot_report_write(report, &error) < 0
 		       ? command_failed(&error)
-		       : tell_rules(&report->outcomes, (enum diff_unjudged)options->unjudged);
+		       : tell_rules(&report->outcomes, unjudged_statuses[options->unjudged]);
 }
 
 /* Reads, compares and prints what the checked options ask for. */
