@@ -30,10 +30,10 @@ const struct diff_rule_result_entry diff_rule_results[DIFF_RULE_RESULT_COUNT] = 
 
 /* The number of a group that a rule compares, or its known bounds. */
 struct measure {
-	bool is_known;          /* whether the number or a bound of it is */
-	double low, high;       /* bounds of the number, which are equal if it is known in full */
+	bool is_known;          /* whether the number, or a bound of it, is known */
+	double low, high;       /* bounds of the number, equal if it is known in full */
 	double least, most;     /* bounds of the change, in the unit of the column; 0 with `after:` */
-	enum value_state state; /* absent without a number, unavailable if it is not known in full */
+	enum value_state state; /* absent if the number does not apply, unavailable if not known in full */
 	reason_id reason;       /* why the number is unavailable */
 	enum diff_side side;    /* side whose value is unavailable or a bound */
 };
@@ -55,19 +55,19 @@ struct findings {
 struct judgement {
 	const struct rule *rule;
 	const struct diff *diff;
-	struct diff_blame *blame; /* of a rule of `delayed`; NULL where it is not known */
-	enum column column;       /* of the rule; where it is one metric, that as stored */
+	struct diff_blame *blame; /* for a rule of `delayed`; NULL where delays are not known */
+	enum column column;       /* the rule's column (for a single metric, in stored units) */
 	double limit;             /* in the unit of the column's values */
 	bool any;
 	struct diff_rule_outcomes *outcomes;
 	struct buffer text;        /* scratch */
-	size_t matching;           /* groups */
+	size_t matching;           /* groups that the rule matches */
 	size_t judged;             /* groups with a number that decides */
 	size_t absent;             /* groups to which the number does not apply */
-	struct finding nearest;    /* comes nearest to breaking the rule, of those judged */
-	struct findings offenders; /* break it */
-	struct findings bursts;    /* would break it if the change had not come in a burst */
-	struct findings unjudged;  /* have a number that is unavailable, or a bound that does not decide */
+	struct finding nearest;    /* the judged group that is nearest to breaking the rule */
+	struct findings offenders; /* groups that break the rule */
+	struct findings bursts;    /* groups that break it only with `any`: their change came in a burst */
+	struct findings unjudged;  /* groups whose number is unavailable, or a bound that does not decide */
 };
 
 /*
@@ -109,13 +109,13 @@ static size_t count_matching(const struct rule *rule, const struct diff *diff)
 	return count;
 }
 
-/* Whether a limit in percent is one of how much a value grew. */
+/* Whether the limit of a rule is a growth in percent. */
 static bool is_growth(const struct rule *rule)
 {
 	return rule->limit.kind == LIMIT_PERCENT && !rule->of_after;
 }
 
-/* Whether it is about a share of time, as the screen shows it. */
+/* Whether the limit of a rule is a share of time, as the screen shows it. */
 static bool is_share(const struct rule *rule)
 {
 	return limit_is_share(rule->column) && rule->limit.kind != LIMIT_AMOUNT && !is_growth(rule);
@@ -188,9 +188,9 @@ static struct diff_value value_of_delay(const struct judgement *judgement, size_
 }
 
 /*
- * Completes the value of a group that is on one side only: of what adds up it has 0 on the other side. An
- * amount that is there (memory, threads) did not grow from nothing by a percentage, or each new process would
- * break a rule about growth. Where changes are those of threads, the work of a group that went is not known.
+ * Completes the value of a group that is on one side only: of what adds up it has 0 on the other side. Memory
+ * and threads do not grow from 0 by a percentage, or each new process would break a rule about growth. Where
+ * changes are those of threads, the work of a group that went is not known.
  */
 static void complete_sides(const struct judgement *judgement, const struct diff_pair *pair,
 			   struct diff_value *value)
