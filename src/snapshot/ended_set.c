@@ -113,8 +113,10 @@ void started_by_add(struct started_by *sum, struct started_by more)
 struct started_by started_by_copy(struct string_pool *to, const struct string_pool *from,
 				  struct started_by by)
 {
-	if (by.processes != 0)
-		by.name = string_pool_copy(to, from, by.name);
+	/* a damaged file may name a parent without processes */
+	if (by.processes == 0)
+		return (struct started_by){0};
+	by.name = string_pool_copy(to, from, by.name);
 	return by;
 }
 

@@ -121,7 +121,7 @@ result "fits it" "$(sed -n '/^## groups/,/ did not change measurably/p' "$direct
 expect "and names what does not" "^no room for .*, FAULT, MIGR (a pipe or a file has all columns)$" "$(cat "$directory/terminal")"
 expect "before the largest changes" "^  3\. " "$(tail -n 1 "$directory/terminal")"
 "$ctop" diff "$before" "$after" -g process --long >"$directory/text" 2>&1
-expect "and those of each metric" "^7$" "$(sed -n '/^## primary/,$p' "$directory/text" | sed -n 3,9p | grep -c '^redis-server ')"
+expect "and those of each metric" "^6$" "$(sed -n '/^## primary/,$p' "$directory/text" | sed -n 3,9p | grep -c '^redis-server ')"
 result "no number of a CPU is among them" "$(sed -n 1,40p "$directory/text" | grep -w processor)"
 "$ctop" diff "$before" "$after" -g process --per second --per thread >"$directory/text" 2>&1
 expect "by second and thread, too" " 2 min 11 s, 1.8 s per second, 578 ms → 11.9 s per thread, 11 threads); waiting for a CPU 6.8 s → 2 min 22 s$" "$(cat "$directory/text")"

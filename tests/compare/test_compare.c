@@ -1063,10 +1063,12 @@ static void test_sentences(void **state)
 	assert_string_equal(sentence_of("pool", COLUMN_CPU),
 			    "pool ran 1 s longer on a CPU (0 -> 1 s, 1 thread): "
 			    "restarted, none of its threads is the same");
+	assert_string_equal(sentence_of("web", COLUMN_LOST),
+			    "web waited 3.5 s longer (2 s -> 5.5 s, 3 threads): "
+			    "2 threads the same, 1 came, 1 gone");
 	/* what did not change, what has no words and what is on one side only */
 	assert_string_equal(sentence_of("web", COLUMN_CPU), "");
 	assert_string_equal(sentence_of("web", COLUMN_THR), "");
-	assert_string_equal(sentence_of("web", COLUMN_LOST), "");
 	assert_string_equal(sentence_of("new", COLUMN_CPU), "");
 }
 

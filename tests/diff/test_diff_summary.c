@@ -239,8 +239,10 @@ static void test_names_are_those_of_people(void **state)
 	diff_fixture_compare(AXIS_ALL);
 	diff_summary_make(diff, chosen, &plain, false, &summary);
 	assert_int_equal(summary.count, 3);
-	assert_string_equal(summary.items[0], "worker-1 of api ran 9 s longer on a CPU (0 → 9 s, 1 thread)");
-	assert_string_equal(summary.items[1], "worker-1 of web ran 8 s longer on a CPU (0 → 8 s, 1 thread)");
+	assert_string_equal(summary.items[0],
+			    "worker-{N} of api ran 9 s longer on a CPU (0 → 9 s, 1 thread)");
+	assert_string_equal(summary.items[1],
+			    "worker-{N} of web ran 8 s longer on a CPU (0 → 8 s, 1 thread)");
 	assert_string_equal(summary.items[2], "reaper ran 7 s longer on a CPU (0 → 7 s, 1 thread)");
 	diff_summary_release(&summary);
 }

@@ -270,7 +270,7 @@ static void test_monotonous(void **state)
 	}
 }
 
-/* A cell of a comparison shows both sides, and a mark before what is real. */
+/* A cell of a comparison shows both sides, and a mark before what is real or a burst. */
 static void test_sides(void **state)
 {
 	struct cell sides[2] = {cell_of_real(12.3, UNIT_PERCENT), cell_of_real(1234, UNIT_PERCENT)};
@@ -282,8 +282,11 @@ static void test_sides(void **state)
 	cell.verdict = CELL_VERDICT_REAL;
 	assert_string_equal(shown(&cell, &screen_marks_utf8), "≠12.3→1234");
 	assert_string_equal(shown(&cell, &screen_marks_ascii), "#12.3->1234");
+	cell.verdict = CELL_VERDICT_BURST;
+	assert_string_equal(shown(&cell, &screen_marks_utf8), "≈12.3→1234");
+	assert_string_equal(shown(&cell, &screen_marks_ascii), "%12.3->1234");
 	for (cell.verdict = 0; cell.verdict < CELL_VERDICT_COUNT; cell.verdict++) {
-		if (cell.verdict != CELL_VERDICT_REAL)
+		if (cell.verdict != CELL_VERDICT_REAL && cell.verdict != CELL_VERDICT_BURST)
 			assert_string_equal(shown(&cell, &screen_marks_utf8), "12.3→1234");
 	}
 	cell.verdict = CELL_VERDICT_NONE;
