@@ -160,17 +160,19 @@ static void append_quotients(const struct sentence *sentence, enum column column
 	const uint32_t before = threads_on(sentence, DIFF_BEFORE), after = threads_on(sentence, DIFF_AFTER);
 
 	if (sentence->per->second && diff->interval_ns != 0 && diff_has_amounts(column)) {
+		buffer_append_text(sentence->text, ", ");
 		append_amount(sentence, column, fabs(value->delta) * NS_PER_S / (double)diff->interval_ns);
-		buffer_append_text(sentence->text, " per second, ");
+		buffer_append_text(sentence->text, " per second");
 	}
 	if (!sentence->per->thread || after == 0)
 		return;
+	buffer_append_text(sentence->text, ", ");
 	if (before != 0) {
 		append_amount(sentence, column, value->side[DIFF_BEFORE].number / before);
 		buffer_append_text(sentence->text, arrow_of(sentence));
 	}
 	append_amount(sentence, column, value->side[DIFF_AFTER].number / after);
-	buffer_append_text(sentence->text, " per thread, ");
+	buffer_append_text(sentence->text, " per thread");
 }
 
 /* --- sentences --- */
@@ -203,9 +205,10 @@ static void append_lead(const struct sentence *sentence, const struct diff_harm 
 	buffer_append_format(sentence->text, "%s (", star + 1);
 	append_sides(sentence, column, value);
 	if (told->column != COLUMN_THR) {
-		buffer_append_text(sentence->text, ", ");
 		append_quotients(sentence, column, value);
-		append_threads(sentence, "");
+		/* all may have ended within the windows */
+		if ((threads_on(sentence, DIFF_BEFORE) | threads_on(sentence, DIFF_AFTER)) != 0)
+			append_threads(sentence, ", ");
 	}
 	diff_summary_append_burst(sentence->sides->diff, sentence->pair, column, sentence->text);
 	buffer_append_char(sentence->text, ')');
