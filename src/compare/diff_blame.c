@@ -202,6 +202,9 @@ void diff_blame_append_culprit(const struct diff_blame *blame, const struct diff
 const struct diff_blame_entry *diff_blame_of(const struct diff_blame *blame, uint32_t victim,
 					     size_t *ret_count)
 {
+	*ret_count = 0;
+	if (blame->count == 0)
+		return NULL;
 	return &blame->entries[order_find_run(blame->entries, blame->count, sizeof(*blame->entries), victim,
 					      ret_count)];
 }
