@@ -365,7 +365,7 @@ static void test_reports(void **state)
 
 	(void)state;
 	start_pair(&pty, 24, 120, NULL);
-	pty_wait_text(&pty, "by share of ");
+	pty_wait_text(&pty, "by harm");
 	expect_report(&pty, "r.tsv", "metric");
 	expect_report(&pty, "r.txt", "before");
 	expect_report(&pty, "r.csv", "metric");
