@@ -229,7 +229,7 @@ static inline const char *diff_part(const char *text, size_t part)
 struct diff_side_value {
 	enum value_state state; /* absent where the side has no group */
 	reason_id reason;       /* set if unavailable or partial */
-	bool partial;           /* a lower bound, or made without some members */
+	bool partial;           /* a lower bound by which no change is known, or made without some members */
 	bool has_number;        /* false for categories and without a value */
 	double number;          /* sum, maximum, middle of a range or of CPU counts, derived value */
 };

@@ -208,15 +208,6 @@ static void complete_sides(const struct judgement *judgement, const struct diff_
 	diff_value_conclude(value, column_is_ratio(column));
 }
 
-/* Takes RSS as it is: many kernels leave out what they count per CPU, some pages of each thread, which decide
- * no rule. */
-static void ignore_bounds(struct diff_value *value)
-{
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
-		value->side[side].partial = false;
-	diff_value_conclude(value, false);
-}
-
 static struct diff_value value_of(const struct judgement *judgement, size_t index)
 {
 	const struct diff_pair *pair = &judgement->diff->pairs[index];
@@ -224,8 +215,6 @@ static struct diff_value value_of(const struct judgement *judgement, size_t inde
 					  ? value_of_delay(judgement, index)
 					  : diff_column(judgement->diff, pair, judgement->column);
 
-	if (judgement->column == COLUMN_RSS)
-		ignore_bounds(&value);
 	complete_sides(judgement, pair, &value);
 	return value;
 }

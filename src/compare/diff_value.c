@@ -361,6 +361,15 @@ static bool words_differ(const struct column_values *const columns[DIFF_SIDE_COU
 	return differ;
 }
 
+/*
+ * Whether a number that may be larger is compared as it is: RSS where the kernel leaves out what each CPU
+ * counts for itself, some pages of each thread.
+ */
+static bool is_near_enough(enum column column, const struct value *value)
+{
+	return column == COLUMN_RSS && value->reason == REASON_LOWER_BOUND;
+}
+
 struct diff_value diff_column(const struct diff *diff, const struct diff_pair *pair, enum column column)
 {
 	const struct column_values *columns[DIFF_SIDE_COUNT] = {0};
@@ -372,7 +381,8 @@ struct diff_value diff_column(const struct diff *diff, const struct diff_pair *p
 		value.side[i] = (struct diff_side_value){
 			.state = sides[i].state,
 			.reason = sides[i].reason,
-			.partial = sides[i].state == VALUE_READ && sides[i].partial,
+			.partial = sides[i].state == VALUE_READ && sides[i].partial &&
+				   !is_near_enough(column, &sides[i]),
 		};
 		value.side[i].has_number = value_number(&sides[i], &value.side[i].number);
 		if (diff->reductions[i] == NULL)

@@ -419,10 +419,13 @@ static void add_column(struct ranking *ranking, enum column column, bool always)
 		const struct diff_value value = diff_column(diff, &diff->pairs[i], column);
 
 		says_something |= value.is_category && value.differs;
-		for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		for (enum diff_side side = 0; side < DIFF_SIDE_COUNT; side++) {
+			struct value number;
+
+			diff_side(diff, &diff->pairs[i], side, column, &number);
 			says_something |= value.side[side].has_number;
-			has_bound |= value.side[side].partial;
-			has_whole |= value.side[side].state == VALUE_READ && !value.side[side].partial;
+			has_bound |= number.state == VALUE_READ && number.partial;
+			has_whole |= number.state == VALUE_READ && !number.partial;
 		}
 	}
 	if (!says_something)

@@ -228,6 +228,19 @@ static void test_one_sided_groups_are_told(void **state)
 	expect_first("ld, gone: on a CPU 9 s (1 thread)");
 }
 
+/* RSS that lacks what each CPU counts for itself is compared as it is shown. */
+static void test_memory_is_told_as_shown(void **state)
+{
+	(void)state;
+	set("cache", METRIC_RUN_TIME_NS, 0, 0);
+	before->provenance.present = after->provenance.present = true;
+	before->resident_missing = after->resident_missing = REASON_READ;
+	before->provenance.resident_error = after->provenance.resident_error = UINT64_MAX;
+	snapshot_add_resident(before, 0, UINT64_C(119) << 20, 0);
+	snapshot_add_resident(after, 0, UINT64_C(432) << 20, 0);
+	expect_first("cache held 313 MiB more memory (119 MiB → 432 MiB, 1 thread)");
+}
+
 static void test_names_are_those_of_people(void **state)
 {
 	struct diff_summary summary = {0};
@@ -324,6 +337,7 @@ int main(void)
 		SUMMARY_TEST(test_every_phrase_has_one_place_for_the_change),
 		SUMMARY_TEST(test_causes_come_first),
 		SUMMARY_TEST(test_one_sided_groups_are_told),
+		SUMMARY_TEST(test_memory_is_told_as_shown),
 		SUMMARY_TEST(test_names_are_those_of_people),
 		SUMMARY_TEST(test_threads_are_counted_by_their_number),
 		SUMMARY_TEST(test_harm),
