@@ -485,8 +485,8 @@ static enum cell_verdict verdict_of_change(const struct judgement *judgement, co
 		return size >= DIFF_BLAME_FLOOR ? CELL_VERDICT_NOT_TESTED : CELL_VERDICT_NO;
 	if (size < (has_floor ? diff_evidence_floor_of(judgement->diff, pair, column) : 0))
 		return CELL_VERDICT_NO;
-	/* the parts say nothing: a side has none, or its number is a bound */
-	if (!diff_pair_is_joined(pair) || !value->has_delta)
+	/* a side without the group, or with a bound, has no parts to test; in each run it has a number */
+	if (!diff_has_sets(judgement->diff) && (!diff_pair_is_joined(pair) || !value->has_delta))
 		return CELL_VERDICT_NOT_TESTED;
 	evidence = diff_evidence_of(judgement->diff, pair, column, value);
 	if (evidence.is_tested)

@@ -43,7 +43,9 @@ static void test_numbers(const struct run_numbers *numbers, struct diff_evidence
 {
 	const double *before = numbers->items[DIFF_BEFORE], *after = numbers->items[DIFF_AFTER];
 	const size_t before_count = numbers->count[DIFF_BEFORE], after_count = numbers->count[DIFF_AFTER];
-	const bool are_apart = statistics_are_apart(before, before_count, after, after_count);
+	/* what one run alone has may be its disturbance */
+	const bool are_apart = before_count >= 2 && after_count >= 2 &&
+			       statistics_are_apart(before, before_count, after, after_count);
 
 	cell->is_tested = cell->stands_out = true;
 	if (before_count < DIFF_RUNS_TESTED || after_count < DIFF_RUNS_TESTED) {
@@ -61,18 +63,14 @@ void diff_runs_judge(const struct diff *diff, const struct diff_pair *pair, enum
 		     struct diff_evidence_cell *cell)
 {
 	struct run_numbers numbers = collect_numbers(diff, pair, column);
-	size_t least = SIZE_MAX;
 
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		least = numbers.count[side] < least ? numbers.count[side] : least;
 		if (numbers.count[side] >= 2)
 			cell->spread[side] = statistics_spread(numbers.items[side], numbers.count[side]);
 	}
-	/* what one run alone has may be its disturbance; what has no numbers is judged by its size */
-	if (least >= 2)
+	/* what has no numbers is judged by its size */
+	if (numbers.count[DIFF_BEFORE] != 0 && numbers.count[DIFF_AFTER] != 0)
 		test_numbers(&numbers, cell);
-	else if (least == 1)
-		cell->is_real = false;
 	release_numbers(&numbers);
 }
 

@@ -251,6 +251,54 @@ static void test_rules(void **state)
 	release(&sets);
 }
 
+/* A rule about all groups is not broken by one that is in one run only. */
+static void test_rules_of_one_side(void **state)
+{
+	static const struct run none[] = {{100, 0}, {102, 0}, {98, 0}, {0, 0}};
+	static const struct run one[] = {{100, 0}, {102, 900}, {98, 0}, {0, 0}};
+	static const struct run all[] = {{100, 90}, {102, 95}, {98, 99}, {0, 0}};
+	struct sets sets;
+
+	(void)state;
+	make_sets(&sets, none, one);
+	assert_false(breaks(&sets, "CPU%(*) > 20%"));
+	release(&sets);
+	make_sets(&sets, one, none);
+	assert_false(breaks(&sets, "CPU%(*) < -20%"));
+	release(&sets);
+	make_sets(&sets, none, all);
+	assert_true(breaks(&sets, "CPU%(*) > 20%"));
+	release(&sets);
+}
+
+/* Lets `web` read so many MiB in each second of a run; 0: that cannot be read. */
+static void set_read(struct snapshot *run, uint64_t mib)
+{
+	snapshot_column(run, METRIC_READ_BYTES)[0] = mib * WINDOW_S << 20;
+	if (mib == 0)
+		snapshot_source_reasons(run, SOURCE_IO)[0] = REASON_NOT_PERMITTED;
+}
+
+/* A number that one run alone has breaks no rule. */
+static void test_rules_of_one_number(void **state)
+{
+	static const struct run runs[] = {{100, 0}, {102, 0}, {98, 0}, {0, 0}};
+	const enum column column = column_of_stored(METRIC_READ_BYTES);
+	struct sets sets;
+
+	(void)state;
+	make_sets(&sets, runs, runs);
+	diff_release(sets.diff);
+	for (size_t i = 0; i < sets.count[DIFF_BEFORE]; i++) {
+		set_read(sets.runs[DIFF_BEFORE][i], 1);
+		set_read(sets.runs[DIFF_AFTER][i], i == 1 ? 99 : 0);
+	}
+	compare(&sets, NULL);
+	assert_int_equal(verdict_of(&sets, "web", column), CELL_VERDICT_NO);
+	assert_false(breaks(&sets, "read_bytes(web) > 20%"));
+	release(&sets);
+}
+
 static void expect_needed(const struct comparability *comparability, const char *sentence)
 {
 	for (size_t i = 0; i < comparability->count; i++) {
@@ -414,11 +462,18 @@ static void test_bad_floors(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ranges),    cmocka_unit_test(test_ranks),
-		cmocka_unit_test(test_disturbed), cmocka_unit_test(test_one_sided),
-		cmocka_unit_test(test_words),     cmocka_unit_test(test_rules),
-		cmocka_unit_test(test_needed),    cmocka_unit_test(test_noise),
-		cmocka_unit_test(test_floors),    cmocka_unit_test(test_bad_floors),
+		cmocka_unit_test(test_ranges),
+		cmocka_unit_test(test_ranks),
+		cmocka_unit_test(test_disturbed),
+		cmocka_unit_test(test_one_sided),
+		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_rules),
+		cmocka_unit_test(test_needed),
+		cmocka_unit_test(test_noise),
+		cmocka_unit_test(test_floors),
+		cmocka_unit_test(test_bad_floors),
+		cmocka_unit_test(test_rules_of_one_side),
+		cmocka_unit_test(test_rules_of_one_number),
 	};
 
 	return cmocka_run_group_tests_name("diff_runs", tests, NULL, NULL);
