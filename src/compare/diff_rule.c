@@ -469,13 +469,21 @@ static enum cell_verdict verdict_of_inputs(const struct judgement *judgement, co
 	return best != CELL_VERDICT_NONE ? best : CELL_VERDICT_NOT_TESTED;
 }
 
+/* The smallest change by which a rule may break: percentages and amounts per second need a floor; a limit on
+ * a size or a duration is one itself. */
+static double smallest_change(const struct rule *rule, const struct diff *diff, const struct diff_pair *pair,
+			      enum column column)
+{
+	return diff_has_amounts(column) || rule->limit.kind == LIMIT_PERCENT
+		       ? diff_evidence_floor_of(diff, pair, column)
+		       : 0;
+}
+
 /* The verdict on a change that passes the limit, which stands for its size. */
 static enum cell_verdict verdict_of_change(const struct judgement *judgement, const struct diff_pair *pair,
 					   const struct diff_value *value, const struct measure *measure)
 {
 	const enum column column = judgement->column;
-	/* percentages and amounts per second need a floor; a limit on a size or a duration is one itself */
-	const bool has_floor = diff_has_amounts(column) || judgement->rule->limit.kind == LIMIT_PERCENT;
 	const double size = fabs(sure_change(measure));
 	struct diff_evidence_cell evidence;
 
@@ -483,7 +491,7 @@ static enum cell_verdict verdict_of_change(const struct judgement *judgement, co
 		return CELL_VERDICT_NOT_TESTED;
 	if (judgement->rule->is_delayed)
 		return size >= DIFF_BLAME_FLOOR ? CELL_VERDICT_NOT_TESTED : CELL_VERDICT_NO;
-	if (size < (has_floor ? diff_evidence_floor_of(judgement->diff, pair, column) : 0))
+	if (size < smallest_change(judgement->rule, judgement->diff, pair, column))
 		return CELL_VERDICT_NO;
 	/* a side without the group, or with a bound, has no parts to test; in each run it has a number */
 	if (!diff_has_sets(judgement->diff) && (!diff_pair_is_joined(pair) || !value->has_delta))
@@ -802,11 +810,12 @@ static double change_at_limit(const struct rule *rule, const struct diff *diff, 
 			      enum column column)
 {
 	const struct diff_value value = diff_column(diff, pair, column);
+	const double limit = fabs(limit_of(rule, column));
 
 	if (!value.has_delta)
 		return 0;
-	return fabs(is_growth(rule) ? value.side[DIFF_BEFORE].number * limit_of(rule, column) / 100
-				    : limit_of(rule, column));
+	return fmax(is_growth(rule) ? value.side[DIFF_BEFORE].number * limit / 100 : limit,
+		    smallest_change(rule, diff, pair, column));
 }
 
 /* Adds a row about the matching group that needs most runs. */
