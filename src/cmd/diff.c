@@ -413,13 +413,18 @@ static int run(const struct diff_command_options *options, struct snapshot_repor
 	return status;
 }
 
-/* Refuses options that have no meaning for sets of runs. */
+/* Refuses options that have no meaning for sets of runs, or for the table of what varies in one. */
 static int check_sets(const struct diff_command_options *options, const struct captures *captures,
-		      struct error *error)
+		      bool is_long, struct error *error)
 {
-	return (options->noise || capture_count(captures) > DIFF_SIDE_COUNT) && options->report.ktstr
-		       ? error_set(error, -EINVAL, "ktstr compares two files: leave out --ktstr")
-		       : 0;
+	if ((options->noise || capture_count(captures) > DIFF_SIDE_COUNT) && options->report.ktstr)
+		return error_set(error, -EINVAL, "ktstr compares two files: leave out --ktstr");
+	if (options->noise && (is_long || options->all || options->tab != NULL))
+		return error_set(
+			error, -EINVAL,
+			"--noise has a table of its own: leave out --tab, --all, --long and what asks "
+			"for that form, such as --metrics");
+	return 0;
 }
 
 static int diff_run(void *opaque, char **operands, int operand_count)
@@ -442,7 +447,7 @@ static int diff_run(void *opaque, char **operands, int operand_count)
 				 options->view.sort_by != NULL || options->display != TABLES_DISPLAY_COUNT ||
 				 options->per[TABLES_PER_SECOND] || options->per[TABLES_PER_THREAD];
 	if (part_operands(options->noise, operands, (size_t)operand_count, &captures, &error) < 0 ||
-	    check_sets(options, &captures, &error) < 0 ||
+	    check_sets(options, &captures, report.request.is_long, &error) < 0 ||
 	    snapshot_files_check(captures.paths, capture_count(&captures), &error) < 0 ||
 	    view_options_check_pair(&options->view, &error) < 0 ||
 	    report_options_select(&options->report, &options->view, DIFF_SIDE_COUNT, &report.request,
