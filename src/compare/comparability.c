@@ -679,23 +679,29 @@ static void examine_run(const struct comparability_set *set, size_t run, struct 
 	capture_facts_release(facts);
 }
 
-/* Finds captures that count twice, in one set or in both. */
-static void examine_copies(const struct comparability_set *set, const struct comparability_set *other,
-			   struct comparability *result)
+/* Says if an earlier run of the same set, or one of the set before, is the same capture as a run. */
+static void examine_copy(const struct comparability_set sets[DIFF_SIDE_COUNT], size_t side, size_t run,
+			 struct comparability *result)
 {
-	for (size_t i = 0; i < set->count; i++) {
-		for (size_t k = set == other ? i + 1 : 0; k < other->count; k++) {
-			struct buffer text = {0};
+	const struct snapshot *own = sets[side].runs[run];
 
-			if (set->runs[i] != other->runs[k] && !are_one_capture(set->runs[i], other->runs[k]))
-				continue;
-			buffer_append_format(&text,
-					     "%s and %s are the same capture: its numbers count twice, and "
-					     "runs seem to differ less than they do",
-					     set->names[i], other->names[k]);
-			comparability_add(result, COMPARABILITY_WARNING, "same-run", text.data);
-			buffer_release(&text);
-		}
+	for (size_t other = 0; other <= side; other++) {
+		const struct comparability_set *set = &sets[other];
+		const size_t count = other == side ? run : set->count;
+		struct buffer text = {0};
+		size_t k = 0;
+
+		while (k < count && set->runs[k] != own && !are_one_capture(set->runs[k], own))
+			k++;
+		if (k == count)
+			continue;
+		buffer_append_format(&text,
+				     "%s and %s are the same capture: its numbers count twice, and runs seem "
+				     "to differ less than they do",
+				     set->names[k], sets[side].names[run]);
+		comparability_add(result, COMPARABILITY_WARNING, "same-run", text.data);
+		buffer_release(&text);
+		return;
 	}
 }
 
@@ -705,11 +711,11 @@ struct comparability *comparability_create_of_sets(const struct comparability_se
 	struct comparability *result = memory_allocate_zero(1, sizeof(*result));
 
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		examine_copies(&sets[side], &sets[side], result);
-		for (size_t run = 1; run < sets[side].count; run++)
+		for (size_t run = 0; run < sets[side].count; run++) {
+			examine_copy(sets, side, run, result);
 			examine_run(&sets[side], run, result);
+		}
 	}
-	examine_copies(before, after, result);
 	if (before->count != 0)
 		examine(before->runs[before->count - 1], after->runs[after->count - 1], true, result);
 	return result;

@@ -315,6 +315,24 @@ static void expect_of_sets(struct snapshot *others[2], const char *wanted, bool 
 	comparability_release(comparability);
 }
 
+/* Each run is named once, however many are the same capture. */
+static void test_copies(void **state)
+{
+	static const char *const names[] = {"a", "b", "c", "d"};
+	const struct snapshot *runs[] = {side[0], side[0], side[0], side[0]};
+	const struct comparability_set sets[DIFF_SIDE_COUNT] = {{runs, names, 2}, {runs + 2, names + 2, 2}};
+	struct comparability *comparability = comparability_create_of_sets(sets);
+	size_t count = 0;
+
+	(void)state;
+	for (size_t i = 0; i < comparability->count; i++)
+		count += strcmp(comparability->rows[i].id, "same-run") == 0;
+	assert_int_equal(count, 3);
+	assert_non_null(strstr(comparability->rows[0].text, "a and b are the same capture"));
+	assert_non_null(strstr(comparability->rows[2].text, "a and d are the same capture"));
+	comparability_release(comparability);
+}
+
 /* Runs of one set that are not alike are named, and captures that count twice; the order of sets is free. */
 static void test_sets(void **state)
 {
@@ -353,6 +371,7 @@ int main(void)
 		SIDES_TEST(test_namespaces),    SIDES_TEST(test_scope),
 		SIDES_TEST(test_other_writers), SIDES_TEST(test_generations),
 		SIDES_TEST(test_empty),         SIDES_TEST(test_sets),
+		SIDES_TEST(test_copies),
 	};
 
 	return cmocka_run_group_tests_name("comparability", tests, NULL, NULL);
