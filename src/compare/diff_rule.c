@@ -725,6 +725,20 @@ static void mark_members(const struct diff *groups, const struct findings *offen
 	free(broke);
 }
 
+/* Warns that the floors given, which are of the groups of the report, are not those of a rule's. */
+static void tell_other_floors(struct judgement *judgement, const struct diff *report)
+{
+	const struct rule *rule = judgement->rule;
+	const enum axis axis = judgement->diff->options.grouping.axis;
+
+	if (report->options.floors == NULL || report->options.grouping.axis == axis || rule->of_after ||
+	    rule->is_delayed)
+		return;
+	buffer_append_format(&judgement->text, "its groups are by %s, and the floors by %s do not count",
+			     axes[axis].word, axes[report->options.grouping.axis].word);
+	add_outcome(judgement, DIFF_RULE_WARNING);
+}
+
 /* Judges a rule by the pairs of `groups`, and marks the pairs of the report that break it. */
 static void judge(const struct rule *rule, const struct diff *groups, const struct diff *report, bool any,
 		  struct diff_rule_outcomes *outcomes)
@@ -749,6 +763,7 @@ static void judge(const struct rule *rule, const struct diff *groups, const stru
 	} else {
 		judge_pairs(&judgement);
 	}
+	tell_other_floors(&judgement, report);
 	mark_members(groups, &judgement.offenders, report, outcomes->broke_rule);
 	diff_blame_release(judgement.blame);
 	buffer_release(&judgement.text);

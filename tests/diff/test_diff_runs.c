@@ -399,6 +399,23 @@ static struct diff_floors *parse_floors(const char *group, enum axis axis)
 	return floors;
 }
 
+/* Judges a rule about processes by floors of threads. */
+static void expect_floors_warning(const struct sets *sets)
+{
+	struct diff_rule_outcomes outcomes = {0};
+	struct rule rule;
+
+	assert_int_equal(rule_parse("CPU%(process:web) > 20%", true, &rule, NULL), 0);
+	diff_rules_judge(&rule, 1, sets->diff, false, &outcomes);
+	assert_true(outcomes.broken);
+	assert_int_equal(outcomes.count, 2);
+	assert_int_equal(outcomes.items[1].result, DIFF_RULE_WARNING);
+	assert_string_equal(outcomes.items[1].text, "CPU%(process:web) > 20%: its groups are by process, and "
+						    "the floors by thread do not count");
+	diff_rule_outcomes_release(&outcomes);
+	rule_release(&rule);
+}
+
 /* A floor takes the place of that of the unit, for its group alone. */
 static void test_floors(void **state)
 {
@@ -420,6 +437,7 @@ static void test_floors(void **state)
 	assert_int_equal(verdict_of(&sets, "web", COLUMN_CPU), CELL_VERDICT_NO);
 	assert_int_equal(verdict_of(&sets, "build", COLUMN_CPU), CELL_VERDICT_REAL);
 	assert_false(breaks(&sets, "CPU%(web) > 20%"));
+	expect_floors_warning(&sets);
 	diff_release(sets.diff);
 	diff_floors_release(floors);
 	/* groups of another axis may have the same names */
