@@ -264,7 +264,8 @@ static void set_mean(struct value *value, double mean, bool is_whole)
 	value->state = VALUE_READ;
 	if (!value->partial)
 		value->reason = REASON_READ;
-	value->form = is_whole && mean == trunc(mean) ? VALUE_FORM_WHOLE : VALUE_FORM_REAL;
+	/* the largest whole numbers may be rounded up to one that is none */
+	value->form = is_whole && mean == trunc(mean) && mean < 0x1p64 ? VALUE_FORM_WHOLE : VALUE_FORM_REAL;
 	if (value->form == VALUE_FORM_WHOLE)
 		value->whole = (uint64_t)mean;
 	else
