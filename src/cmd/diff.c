@@ -331,15 +331,22 @@ static void release_captures(struct captures *captures)
 	free(captures->names);
 }
 
-static int read_floors(const char *path, enum axis axis, struct diff_floors **ret_floors, struct error *error)
+/* Reads the floors that the options name, which the report must not overwrite. */
+static int read_floors(const struct diff_command_options *options, struct diff_floors **ret_floors,
+		       struct error *error)
 {
+	const char *path = options->floors;
 	struct buffer text = {0};
-	int result = file_read(AT_FDCWD, path, &text, FLOORS_MAX);
+	int result = snapshot_files_check_output(&path, 1, options->report.output, error);
 
+	if (result < 0)
+		return result;
+	result = file_read(AT_FDCWD, path, &text, FLOORS_MAX);
 	if (result < 0)
 		error_set(error, result, "%s: %s", path, strerror(-result));
 	else
-		result = diff_floors_parse(text.data, text.length, path, axis, ret_floors, error);
+		result = diff_floors_parse(text.data, text.length, path, (enum axis)options->view.axis,
+					   ret_floors, error);
 	buffer_release(&text);
 	return result;
 }
@@ -387,8 +394,7 @@ static int run(const struct diff_command_options *options, struct snapshot_repor
 
 	if (snapshot_files_check_output(captures->paths, capture_count(captures), options->report.output,
 					&error) < 0 ||
-	    (options->floors != NULL &&
-	     read_floors(options->floors, (enum axis)options->view.axis, &floors, &error) < 0))
+	    (options->floors != NULL && read_floors(options, &floors, &error) < 0))
 		return command_failed(&error);
 	if (snapshot_report_open(report, &options->report, &options->view, true, &error) < 0) {
 		diff_floors_release(floors);

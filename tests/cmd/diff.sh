@@ -198,6 +198,8 @@ run "floors in another format" 1 err "floors.tsv is no table of floors in CSV: m
     --floors "$directory/floors.tsv"
 run "floors of another axis" 1 err "floors.csv has floors of groups by process: compare with -g process" diff \
     "$before" "$before" -- "$after" "$after" --floors "$directory/floors.csv"
+run "output to the floors" 1 err "floors.csv and would be overwritten: name another file with -o" diff "$before" "$after" -g process \
+    --floors "$directory/floors.csv" -o "$directory/floors.csv"
 print "floors without a verdict" "^warning: the floors are not used: a change between two single readings has no verdict$" \
     "$before" "$after" -g process --floors "$directory/floors.csv"
 finish
