@@ -195,7 +195,7 @@ static void test(struct diff_evidence *evidence, enum metric metric, size_t pair
 
 	if (has_other_threads(evidence->diff, of) || !value.has_delta ||
 	    fmax(value.side[DIFF_BEFORE].number, value.side[DIFF_AFTER].number) <
-		    diff_evidence_floor(column_of_stored(metric)))
+		    diff_evidence_floor_of(evidence->diff, of, column_of_stored(metric)))
 		return;
 	series->chance[pair] = chance_of(
 		evidence,

@@ -9,6 +9,7 @@
 #include "cmocka_include.h"
 #include "compare/comparability.h"
 #include "compare/diff_evidence.h"
+#include "compare/diff_floors.h"
 #include "compare/diff_rule.h"
 #include "compare/diff_summary.h"
 #include "diff_sides.h"
@@ -358,6 +359,29 @@ static void test_burst(void **state)
 	expect_outcome("after:CPU%(burst) > 20", false, DIFF_RULE_BROKEN, "burst has ");
 }
 
+/* A floor that was given decides what is tested, also below that of the unit. */
+static void test_floor_of_test(void **state)
+{
+	static const char text[] = "# noise\nthread,metric,mean,floor\nsteady,run_time_ns,0,1000000\n";
+	static const uint64_t early[POOLS][PARTS] = {{4, 5, 4, 5, 4, 5, 4, 5, 4, 5, 4, 5}, {0}, {0}};
+	static const uint64_t late[POOLS][PARTS] = {{8, 9, 8, 9, 8, 9, 8, 9, 8, 9, 8, 9}, {0}, {0}};
+	struct diff_options options = {.grouping.axis = AXIS_THREAD, .rates = true};
+	struct diff_floors *floors = NULL;
+
+	(void)state;
+	diff_fixture_replace(pool_window(1000, early), pool_window(1012, late));
+	compare(NULL);
+	assert_false(evidence_of("steady").is_real);
+	assert_int_equal(diff_floors_parse(text, strlen(text), "floors.csv", AXIS_THREAD, &floors, NULL), 0);
+	options.floors = floors;
+	diff_release(diff);
+	diff = diff_create(before, after, &options);
+	assert_true(evidence_of("steady").is_tested && evidence_of("steady").is_real);
+	diff_release(diff);
+	diff = NULL;
+	diff_floors_release(floors);
+}
+
 /* Windows that say nothing about each other are not tested. */
 static void test_untested_windows(void **state)
 {
@@ -631,6 +655,7 @@ int main(void)
 		DIFF_TEST(test_renamed_cgroup),
 		DIFF_TEST(test_evidence),
 		DIFF_TEST(test_burst),
+		DIFF_TEST(test_floor_of_test),
 		DIFF_TEST(test_untested_windows),
 		DIFF_TEST(test_renamed_parts),
 		DIFF_TEST(test_rules),
