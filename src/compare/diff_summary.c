@@ -134,18 +134,19 @@ static bool began_earlier(const struct sentence *sentence, enum column column, e
 	return threads != 0 && number > rounding * (double)threads * NS_PER_S;
 }
 
-/* Both sides of a column, or that of the side on which the group is. */
+/* Both sides of a column, or that of the side on which the group is, which may be a bound. */
 static void append_sides(const struct sentence *sentence, enum column column, const struct diff_value *value)
 {
 	const struct diff_side_value *before = &value->side[DIFF_BEFORE], *after = &value->side[DIFF_AFTER];
+	const bool joined = diff_pair_is_joined(sentence->pair);
+	const struct diff_side_value *last = joined || after->has_number ? after : before;
 
-	if (diff_pair_is_joined(sentence->pair)) {
+	if (joined) {
 		append_amount(sentence, column, before->number);
 		buffer_append_text(sentence->text, arrow_of(sentence));
 	}
-	append_amount(sentence, column,
-		      diff_pair_is_joined(sentence->pair) || after->has_number ? after->number
-									       : before->number);
+	buffer_append_text(sentence->text, last->partial ? "at least " : "");
+	append_amount(sentence, column, last->number);
 	buffer_append_text(sentence->text, per_second(sentence, column));
 	if (began_earlier(sentence, column, DIFF_BEFORE, value) ||
 	    began_earlier(sentence, column, DIFF_AFTER, value))

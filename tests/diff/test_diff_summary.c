@@ -241,6 +241,21 @@ static void test_memory_is_told_as_shown(void **state)
 	expect_first("cache held 313 MiB more memory (119 MiB → 432 MiB, 1 thread)");
 }
 
+/* What a new group did is a bound where not all of it is known. */
+static void test_bounds_are_told(void **state)
+{
+	size_t thread;
+
+	(void)state;
+	before->provenance.present = after->provenance.present = true;
+	set("idle", METRIC_RUN_TIME_NS, 0, 0);
+	thread = diff_fixture_add(after, "/a", "tar", "tar", 1);
+	diff_fixture_set(after, thread, METRIC_READ_BYTES, UINT64_C(4) << 30);
+	thread = diff_fixture_add(after, "/a", "tar", "tar", 1);
+	snapshot_source_reasons(after, SOURCE_IO)[thread] = REASON_NOT_PERMITTED;
+	expect_first("tar, new: read at least 4 GiB (2 threads)");
+}
+
 static void test_names_are_those_of_people(void **state)
 {
 	struct diff_summary summary = {0};
@@ -338,6 +353,7 @@ int main(void)
 		SUMMARY_TEST(test_causes_come_first),
 		SUMMARY_TEST(test_one_sided_groups_are_told),
 		SUMMARY_TEST(test_memory_is_told_as_shown),
+		SUMMARY_TEST(test_bounds_are_told),
 		SUMMARY_TEST(test_names_are_those_of_people),
 		SUMMARY_TEST(test_threads_are_counted_by_their_number),
 		SUMMARY_TEST(test_harm),
