@@ -187,6 +187,7 @@ print "but four runs have" "^redis-server	.*	run_time_ns	.*	0\.0[0-9]*	real$" "$
 
 # what varies without a change
 print "noise" "^process  *metric  *mean  *floor$" "$before" "$after" --noise -g process
+print "says what it is of" "^ctop: note: a run has no window, so thread lifetimes are compared; " "$before" "$after" --noise
 print "of a group" "^redis-server  *run_time_ns  " "$before" "$after" --noise -g process
 for format in tsv csv json markdown html; do
     "$ctop" diff "$before" "$after" --noise -g process --format $format -o "$directory/floors.$format" 2>>"$directory/errors"

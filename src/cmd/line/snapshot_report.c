@@ -141,10 +141,6 @@ static void describe_sets(struct snapshot_report *report)
 					      "the other");
 	comparability_add(report->comparability, COMPARABILITY_NOTE, "runs", text.data);
 	buffer_release(&text);
-	if (!report->how.rates)
-		comparability_add(report->comparability, COMPARABILITY_NOTE, "lives",
-				  "a run has no window, so thread lifetimes are compared; files of ctop "
-				  "capture --for 10 would compare rates");
 }
 
 /* Runs of both sides, or of the side after alone: of each the rates, where all have a window. */
@@ -165,6 +161,10 @@ static int join_sets(struct snapshot_report *report, struct error *error)
 	report->comparability = comparability_create_of_sets(report->sets);
 	if (report->sets[DIFF_BEFORE].count != 0)
 		describe_sets(report);
+	if (!report->how.rates)
+		comparability_add(report->comparability, COMPARABILITY_NOTE, "lives",
+				  "a run has no window, so thread lifetimes are compared; files of ctop "
+				  "capture --for 10 would compare rates");
 	return result;
 }
 
