@@ -858,12 +858,13 @@ static void tell_needed(const struct rule *rule, const struct diff *diff, struct
 	buffer_append_format(&text, "%s, of ", rule->text);
 	diff_append_label(diff, worst, &text);
 	if (most <= count[DIFF_BEFORE] && most <= count[DIFF_AFTER])
-		buffer_append_text(&text, ": these runs are enough to be sure of it");
+		buffer_append_text(&text, ": these runs are enough to find it four times in five");
 	else
-		buffer_append_format(&text,
-				     ": %zu runs a side are needed to be sure of it, and there are %zu and "
-				     "%zu",
-				     most, count[DIFF_BEFORE], count[DIFF_AFTER]);
+		buffer_append_format(
+			&text,
+			": %zu runs a side are needed to find it four times in five, and there are "
+			"%zu and %zu",
+			most, count[DIFF_BEFORE], count[DIFF_AFTER]);
 	comparability_add(comparability, COMPARABILITY_NOTE, "runs-needed", text.data);
 	buffer_release(&text);
 }

@@ -336,9 +336,10 @@ static void test_needed(void **state)
 	/* 1 % of the 100 ms before is 1 ms, but a change of less than 10 ms breaks no rule */
 	assert_int_equal(rule_parse("CPU%(w*) > 1%", true, &rule, NULL), 0);
 	diff_rules_tell_needed(&rule, 1, sets.diff, comparability);
-	expect_needed(comparability,
-		      "CPU%(w*) > 1%, of web: 4 runs a side are needed to be sure of it, and there "
-		      "are 3 and 3");
+	expect_needed(
+		comparability,
+		"CPU%(w*) > 1%, of web: 4 runs a side are needed to find it four times in five, and there "
+		"are 3 and 3");
 	rule_release(&rule);
 	comparability_release(comparability);
 	release(&sets);
