@@ -371,9 +371,8 @@ static int write_comparison(const struct diff_command_options *options, struct s
 {
 	struct error error;
 
+	report->outcomes.notes = report->comparability;
 	diff_rules_judge(rules, options->fail_if.count, report->diff, options->any, &report->outcomes);
-	if (diff_has_sets(report->diff))
-		diff_rules_tell_needed(rules, options->fail_if.count, report->diff, report->comparability);
 	/* the head of a report of one set has no room for it */
 	tell_comparability(report->comparability, options->noise ? REPORT_FORMAT_TSV : report->report.format);
 	if (report->how.rates && !options->noise && capture_count(captures) == DIFF_SIDE_COUNT)

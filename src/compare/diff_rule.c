@@ -725,6 +725,65 @@ static void mark_members(const struct diff *groups, const struct findings *offen
 	free(broke);
 }
 
+/* --- how many runs a rule needs --- */
+
+/* The change at which a rule breaks for a pair, in the unit of the column; 0 where that is not known. */
+static double change_at_limit(const struct rule *rule, const struct diff *diff, const struct diff_pair *pair,
+			      enum column column)
+{
+	const struct diff_value value = diff_column(diff, pair, column);
+	const double limit = fabs(limit_of(rule, column));
+
+	if (!value.has_delta)
+		return 0;
+	return fmax(is_growth(rule) ? value.side[DIFF_BEFORE].number * limit / 100 : limit,
+		    smallest_change(rule, diff, pair, column));
+}
+
+/* Notes how many runs the matching group needs whose runs differ most. */
+static void tell_needed(const struct judgement *judgement)
+{
+	const struct rule *rule = judgement->rule;
+	const struct diff *diff = judgement->diff;
+	const size_t *count = diff->run_count;
+	const struct diff_pair *worst = NULL;
+	struct buffer text = {0};
+	size_t most = 0;
+
+	/* a value is judged without a test */
+	if (!diff_has_sets(diff) || judgement->outcomes->notes == NULL || rule->of_after)
+		return;
+	for (size_t i = 0; i < diff->pair_count; i++) {
+		const struct diff_pair *pair = &diff->pairs[i];
+		const double change = matches(rule, diff, pair)
+					      ? change_at_limit(rule, diff, pair, judgement->column)
+					      : 0;
+		const size_t needed = change > 0 ? diff_runs_needed(diff, pair, judgement->column, change)
+						 : 0;
+
+		if (needed <= most)
+			continue;
+		most = needed;
+		worst = pair;
+	}
+	if (worst == NULL)
+		return;
+	buffer_append_format(&text, "%s, of ", rule->text);
+	diff_append_label(diff, worst, &text);
+	if (most <= count[DIFF_BEFORE] && most <= count[DIFF_AFTER])
+		buffer_append_text(&text, ": these runs are enough to find it four times in five");
+	else
+		buffer_append_format(
+			&text,
+			": %zu runs a side are needed to find it four times in five, and there are "
+			"%zu and %zu",
+			most, count[DIFF_BEFORE], count[DIFF_AFTER]);
+	comparability_add(judgement->outcomes->notes, COMPARABILITY_NOTE, "runs-needed", text.data);
+	buffer_release(&text);
+}
+
+/* --- rules --- */
+
 /* Warns that the floors given, which are of the groups of the report, are not those of a rule's. */
 static void tell_other_floors(struct judgement *judgement, const struct diff *report)
 {
@@ -764,6 +823,7 @@ static void judge(const struct rule *rule, const struct diff *groups, const stru
 		judge_pairs(&judgement);
 	}
 	tell_other_floors(&judgement, report);
+	tell_needed(&judgement);
 	mark_members(groups, &judgement.offenders, report, outcomes->broke_rule);
 	diff_blame_release(judgement.blame);
 	buffer_release(&judgement.text);
@@ -814,71 +874,6 @@ void diff_rules_judge(const struct rule rules[], size_t count, const struct diff
 							    sizeof(*outcomes->broke_rule));
 	for (size_t i = 0; i < count; i++)
 		judge(&rules[i], find_groups(&rules[i], diff, made), diff, any, outcomes);
-	for (size_t i = 0; i < AXIS_COUNT; i++)
-		diff_release(made[i]);
-}
-
-/* --- how many runs a rule needs --- */
-
-/* The change at which a rule breaks for a pair, in the unit of the column; 0 where that is not known. */
-static double change_at_limit(const struct rule *rule, const struct diff *diff, const struct diff_pair *pair,
-			      enum column column)
-{
-	const struct diff_value value = diff_column(diff, pair, column);
-	const double limit = fabs(limit_of(rule, column));
-
-	if (!value.has_delta)
-		return 0;
-	return fmax(is_growth(rule) ? value.side[DIFF_BEFORE].number * limit / 100 : limit,
-		    smallest_change(rule, diff, pair, column));
-}
-
-/* Adds a row about the matching group that needs most runs. */
-static void tell_needed(const struct rule *rule, const struct diff *diff, struct comparability *comparability)
-{
-	const enum column column = column_stored_form(rule->column);
-	const size_t *count = diff->run_count;
-	const struct diff_pair *worst = NULL;
-	struct buffer text = {0};
-	size_t most = 0;
-
-	for (size_t i = 0; i < diff->pair_count; i++) {
-		const struct diff_pair *pair = &diff->pairs[i];
-		const double change = matches(rule, diff, pair) ? change_at_limit(rule, diff, pair, column)
-								: 0;
-		const size_t needed = change > 0 ? diff_runs_needed(diff, pair, column, change) : 0;
-
-		if (needed <= most)
-			continue;
-		most = needed;
-		worst = pair;
-	}
-	if (worst == NULL)
-		return;
-	buffer_append_format(&text, "%s, of ", rule->text);
-	diff_append_label(diff, worst, &text);
-	if (most <= count[DIFF_BEFORE] && most <= count[DIFF_AFTER])
-		buffer_append_text(&text, ": these runs are enough to find it four times in five");
-	else
-		buffer_append_format(
-			&text,
-			": %zu runs a side are needed to find it four times in five, and there are "
-			"%zu and %zu",
-			most, count[DIFF_BEFORE], count[DIFF_AFTER]);
-	comparability_add(comparability, COMPARABILITY_NOTE, "runs-needed", text.data);
-	buffer_release(&text);
-}
-
-void diff_rules_tell_needed(const struct rule rules[], size_t count, const struct diff *diff,
-			    struct comparability *comparability)
-{
-	struct diff *made[AXIS_COUNT] = {NULL};
-
-	for (size_t i = 0; i < count; i++) {
-		/* a value is judged without a test */
-		if (!rules[i].of_after && !rules[i].is_delayed)
-			tell_needed(&rules[i], find_groups(&rules[i], diff, made), comparability);
-	}
 	for (size_t i = 0; i < AXIS_COUNT; i++)
 		diff_release(made[i]);
 }

@@ -45,8 +45,11 @@ struct diff_rule_outcomes {
 	struct diff_rule_outcome *items;
 	size_t count;
 	size_t capacity;
-	bool broken;      /* at least one rule is */
-	bool unjudged;    /* at least one rule is not judged */
+	bool broken;   /* at least one rule is */
+	bool unjudged; /* at least one rule is not judged */
+	/* Of sets of runs: gets a row for each rule about a change that says how many runs a side its limit
+	 * needs, in the matching group whose runs differ most; the caller's, NULL for none. */
+	struct comparability *notes;
 	bool *broke_rule; /* by pair of the comparison, whether it has a thread of a group that broke a rule;
 			   * owned, NULL before diff_rules_judge() */
 };
@@ -68,13 +71,6 @@ struct diff_rule_outcomes {
  */
 void diff_rules_judge(const struct rule rules[], size_t count, const struct diff *diff, bool any,
 		      struct diff_rule_outcomes *outcomes);
-
-/*
- * Adds a row for each rule about a change: how many runs a side its limit needs in the matching group whose
- * runs differ most. For a comparison of sets of runs.
- */
-void diff_rules_tell_needed(const struct rule rules[], size_t count, const struct diff *diff,
-			    struct comparability *comparability);
 
 /*
  * Refuses a rule that says nothing about a comparison: one of `delayed` about sets of runs; and about single

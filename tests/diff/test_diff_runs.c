@@ -323,7 +323,7 @@ static void test_needed(void **state)
 		{(const struct snapshot *const *)sets.runs[DIFF_AFTER], others, 3},
 	};
 	const struct diff_pair *web;
-	struct comparability *comparability;
+	struct diff_rule_outcomes outcomes = {0};
 	struct rule rule;
 
 	(void)state;
@@ -332,16 +332,17 @@ static void test_needed(void **state)
 	/* a standard deviation of 1.58 ms, from 2.5 square ms */
 	assert_int_equal(diff_runs_needed(sets.diff, web, column, 10e6), DIFF_RUNS_TESTED);
 	assert_int_equal(diff_runs_needed(sets.diff, web, column, 1e6), 42);
-	comparability = comparability_create_of_sets(both);
+	outcomes.notes = comparability_create_of_sets(both);
 	/* 1 % of the 100 ms before is 1 ms, but a change of less than 10 ms breaks no rule */
 	assert_int_equal(rule_parse("CPU%(w*) > 1%", true, &rule, NULL), 0);
-	diff_rules_tell_needed(&rule, 1, sets.diff, comparability);
+	diff_rules_judge(&rule, 1, sets.diff, false, &outcomes);
 	expect_needed(
-		comparability,
+		outcomes.notes,
 		"CPU%(w*) > 1%, of web: 4 runs a side are needed to find it four times in five, and there "
 		"are 3 and 3");
 	rule_release(&rule);
-	comparability_release(comparability);
+	comparability_release(outcomes.notes);
+	diff_rule_outcomes_release(&outcomes);
 	release(&sets);
 }
 
