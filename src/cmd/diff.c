@@ -170,7 +170,7 @@ static int tell_rules(const struct diff_rule_outcomes *outcomes, int unjudged)
 {
 	for (size_t i = 0; i < outcomes->count; i++) {
 		if (outcomes->items[i].result != DIFF_RULE_KEPT)
-			command_note("%s: %s", diff_rule_results[outcomes->items[i].result].words,
+			command_note("rule %s: %s", diff_rule_results[outcomes->items[i].result],
 				     outcomes->items[i].text);
 	}
 	if (outcomes->broken)

@@ -21,11 +21,11 @@ enum {
 	NAMED_GROUPS = 10 /* of one rule by name; the others are counted */
 };
 
-const struct diff_rule_result_entry diff_rule_results[DIFF_RULE_RESULT_COUNT] = {
-	[DIFF_RULE_KEPT] = {"kept", "rule kept"},
-	[DIFF_RULE_BROKEN] = {"broken", "rule broken"},
-	[DIFF_RULE_UNJUDGED] = {"not judged", "rule not judged"},
-	[DIFF_RULE_WARNING] = {"warning", "rule warning"},
+const char *const diff_rule_results[DIFF_RULE_RESULT_COUNT] = {
+	[DIFF_RULE_KEPT] = "kept",
+	[DIFF_RULE_BROKEN] = "broken",
+	[DIFF_RULE_UNJUDGED] = "not judged",
+	[DIFF_RULE_WARNING] = "warning",
 };
 
 /* The number of a group that a rule compares, or its known bounds. */

@@ -21,12 +21,8 @@ enum diff_rule_result {
 	DIFF_RULE_RESULT_COUNT,
 };
 
-struct diff_rule_result_entry {
-	const char *name;  /* for programs: "not judged" */
-	const char *words; /* for people: "rule not judged" */
-};
-
-extern const struct diff_rule_result_entry diff_rule_results[DIFF_RULE_RESULT_COUNT];
+extern const char
+	*const diff_rule_results[DIFF_RULE_RESULT_COUNT]; /* "kept" "broken" "not judged" "warning" */
 
 /* An outcome of a rule: one for each group that breaks it, or one for all if none does. */
 struct diff_rule_outcome {

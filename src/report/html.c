@@ -178,9 +178,10 @@ static void draw_table(struct report *report, const struct table *table)
 	buffer_append_text(out, "</section>\n");
 }
 
-static void append_item(struct buffer *out, const char *class, const char *word, const char *text)
+static void append_item(struct buffer *out, const char *class, const char *subject, const char *word,
+			const char *text)
 {
-	buffer_append_format(out, "<li class=\"%s\"><strong>%s:</strong> ", class, word);
+	buffer_append_format(out, "<li class=\"%s\"><strong>%s%s:</strong> ", class, subject, word);
 	append(out, text);
 	buffer_append_text(out, "</li>\n");
 }
@@ -202,12 +203,12 @@ static void append_banner(struct buffer *out, const struct report_subject *subje
 		return;
 	buffer_append_text(out, "<ul class=\"banner\">\n");
 	for (size_t i = 0; i < subject->rule_count; i++)
-		append_item(out, rule_classes[subject->rules[i].result],
-			    diff_rule_results[subject->rules[i].result].words, subject->rules[i].text);
+		append_item(out, rule_classes[subject->rules[i].result], "rule ",
+			    diff_rule_results[subject->rules[i].result], subject->rules[i].text);
 	for (size_t i = 0; i < rows; i++) {
 		const char *severity = comparability_severity_names[comparability->rows[i].severity];
 
-		append_item(out, severity, severity, comparability->rows[i].text);
+		append_item(out, severity, "", severity, comparability->rows[i].text);
 	}
 	buffer_append_text(out, "</ul>\n");
 }

@@ -55,7 +55,7 @@ static void append_rules(struct buffer *out, const struct diff_rule_outcome *rul
 		json_append_member(out, "rule", rules[i].rule);
 		buffer_append_format(out, ",\"broken\":%s",
 				     rules[i].result == DIFF_RULE_BROKEN ? "true" : "false");
-		json_append_member(out, "result", diff_rule_results[rules[i].result].name);
+		json_append_member(out, "result", diff_rule_results[rules[i].result]);
 		json_append_member(out, "text", rules[i].text);
 		buffer_append_char(out, '}');
 	}

@@ -219,9 +219,9 @@ static void append_banner(struct buffer *out, const struct report_subject *subje
 		buffer_append_char(out, '\n');
 	}
 	for (size_t i = 0; i < subject->rule_count; i++) {
-		buffer_append_format(out,
-				     subject->rules[i].result == DIFF_RULE_KEPT ? "- %s: " : "- **%s**: ",
-				     diff_rule_results[subject->rules[i].result].words);
+		buffer_append_format(
+			out, subject->rules[i].result == DIFF_RULE_KEPT ? "- rule %s: " : "- **rule %s**: ",
+			diff_rule_results[subject->rules[i].result]);
 		append_sentence(out, subject->rules[i].text);
 		buffer_append_char(out, '\n');
 	}

@@ -356,7 +356,7 @@ static void append_banner(const struct report *report, const struct report_subje
 		append_line(report, comparability->rows[i].text);
 	}
 	for (size_t i = 0; i < subject->rule_count; i++) {
-		buffer_append_format(report->out, "%s: ", diff_rule_results[subject->rules[i].result].words);
+		buffer_append_format(report->out, "rule %s: ", diff_rule_results[subject->rules[i].result]);
 		append_line(report, subject->rules[i].text);
 	}
 }
