@@ -207,7 +207,10 @@ size_t diff_pair_of_ended(const struct diff *diff, enum diff_side side, uint32_t
  * by "TID:START", with a '-' behind where it is in before only. */
 size_t diff_find(const struct diff *diff, const char *key, size_t length);
 
-/* Appends the key as people read it: on AXIS_ALL "cgroup | process | thread". Not sanitised. */
+/* Appends a key or label as people read it: on AXIS_ALL "cgroup | process | thread". Not sanitised. */
+void diff_append_parts(const char *text, size_t length, struct buffer *buffer);
+
+/* Appends the label of a pair so. */
 void diff_append_key(const struct diff_pair *pair, struct buffer *buffer);
 
 /* Appends the label, on AXIS_ALL as "process thread", the separator and the cgroup. Not sanitised. */

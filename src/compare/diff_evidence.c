@@ -46,36 +46,6 @@ static bool is_sum(enum column column)
 	return column < COLUMN_COUNT && column_entry(column)->operation == COLUMN_OPERATION_SUM;
 }
 
-double diff_evidence_floor(enum column column)
-{
-	const bool is_counter = diff_has_amounts(column);
-
-	switch (column_report_ladder(column)) {
-	case LADDER_NS:
-		return is_counter ? 10e6 : 1e6; /* 1 % of a CPU, or a wait that somebody notices */
-	case LADDER_US:
-		return is_counter ? 10e3 : 1e3;
-	case LADDER_TICKS:
-		return is_counter ? 1 : 0;
-	case LADDER_BYTES:
-		return is_counter ? 65536 : 1048576;
-	case LADDER_UNITLESS:
-		return is_counter ? 10 : 1;
-	case LADDER_NONE:
-		return is_counter ? 10 : 0.01; /* a share, or CPUs of a limit */
-	}
-	return 0;
-}
-
-double diff_evidence_floor_of(const struct diff *diff, const struct diff_pair *pair, enum column column)
-{
-	double floor;
-
-	return diff_floors_find(diff->options.floors, diff, pair, column, &floor)
-		       ? floor
-		       : diff_evidence_floor(column);
-}
-
 static const struct window_parts *parts_of(const struct diff *diff, enum diff_side side)
 {
 	return &diff->snapshots[side]->window->parts;
@@ -195,7 +165,7 @@ static void test(struct diff_evidence *evidence, enum metric metric, size_t pair
 
 	if (has_other_threads(evidence->diff, of) || !value.has_delta ||
 	    fmax(value.side[DIFF_BEFORE].number, value.side[DIFF_AFTER].number) <
-		    diff_evidence_floor_of(evidence->diff, of, column_of_stored(metric)))
+		    diff_floors_of(evidence->diff, of, column_of_stored(metric)))
 		return;
 	series->chance[pair] = chance_of(
 		evidence,
@@ -318,7 +288,7 @@ void diff_evidence_release(struct diff_evidence *evidence)
 static bool is_large(const struct diff *diff, const struct diff_pair *pair, enum column column,
 		     const struct diff_value *value)
 {
-	const double floor = diff_evidence_floor_of(diff, pair, column);
+	const double floor = diff_floors_of(diff, pair, column);
 	const enum diff_side side = pair->kind == DIFF_PAIR_ONLY_BEFORE ? DIFF_BEFORE : DIFF_AFTER;
 
 	/* which CPU a thread was on last, and whether it slept, says nothing */
@@ -332,9 +302,9 @@ static bool is_large(const struct diff *diff, const struct diff_pair *pair, enum
 		return value->side[side].has_number && fabs(value->side[side].number) >= floor &&
 		       value->side[side].number != 0;
 	if (column_is_ratio(column))
-		return value->has_delta && fabs(value->delta) >= fmax(floor, DIFF_EVIDENCE_SIZE_MIN);
+		return value->has_delta && fabs(value->delta) >= fmax(floor, DIFF_FLOORS_PART);
 	return value->has_delta && value->delta != 0 && fabs(value->delta) >= floor &&
-	       (!value->has_fraction || fabs(value->fraction) >= DIFF_EVIDENCE_SIZE_MIN);
+	       (!value->has_fraction || fabs(value->fraction) >= DIFF_FLOORS_PART);
 }
 
 /* Returns whether the change of any input metric of a column is real; true for a column without inputs. */
@@ -364,7 +334,7 @@ bool diff_evidence_is_unexplained(const struct diff *diff, const struct diff_pai
 
 		explained += counted.has_delta ? fabs(counted.delta) : 0;
 	}
-	return fabs(value->delta) - explained >= diff_evidence_floor_of(diff, pair, column);
+	return fabs(value->delta) - explained >= diff_floors_of(diff, pair, column);
 }
 
 /* Judges a change by its chance, and by what the number does from part to part. */

@@ -13,9 +13,6 @@
 /* At most so likely by chance is a change that counts. */
 #define DIFF_EVIDENCE_CHANCE_MAX 0.05
 
-/* The part of before that a change has to be at least, and the smallest change of a ratio. */
-#define DIFF_EVIDENCE_SIZE_MIN 0.1
-
 struct diff_evidence_cell {
 	bool is_tested;  /* `chance` says something; else size and floor decide alone */
 	bool is_real;    /* large enough, and where it is tested not by chance */
@@ -76,12 +73,5 @@ struct diff_evidence_cell diff_evidence_of(const struct diff *diff, const struct
 
 /* The verdict that evidence comes to. */
 enum cell_verdict diff_evidence_verdict(const struct diff_evidence_cell *cell);
-
-/* The smallest change of a column that counts, in its unit, of a second where diff_has_amounts(). */
-double diff_evidence_floor(enum column column);
-
-/* The same in a pair: the floor that the comparison was given for it (diff_floors.h), else that of the unit.
- */
-double diff_evidence_floor_of(const struct diff *diff, const struct diff_pair *pair, enum column column);
 
 #endif

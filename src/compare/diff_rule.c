@@ -13,6 +13,7 @@
 #include "base/order.h"
 #include "diff_blame.h"
 #include "diff_evidence.h"
+#include "diff_floors.h"
 #include "diff_runs.h"
 #include "table/column_name.h"
 #include "table/screen_format.h"
@@ -475,7 +476,7 @@ static double smallest_change(const struct rule *rule, const struct diff *diff, 
 			      enum column column)
 {
 	return diff_has_amounts(column) || rule->limit.kind == LIMIT_PERCENT
-		       ? diff_evidence_floor_of(diff, pair, column)
+		       ? diff_floors_of(diff, pair, column)
 		       : 0;
 }
 

@@ -10,7 +10,6 @@
 #include "compare/diff_floors.h"
 #include "compare/diff_rule.h"
 #include "compare/diff_runs.h"
-#include "compare/noise_table.h"
 #include "diff_fixture.h"
 #include "pair_fixture.h"
 
@@ -369,7 +368,7 @@ static void test_noise(void **state)
 
 	(void)state;
 	make_sets(&sets, NULL, runs);
-	table = noise_table_create(sets.diff, 0);
+	table = diff_floors_table(sets.diff, 0);
 	cells = find_floor(table, "web", "run_time_ns");
 	assert_non_null(cells);
 	assert_string_equal(table->section, DIFF_FLOORS_SECTION);
@@ -379,7 +378,7 @@ static void test_noise(void **state)
 	expect_near(cells[3].value.real, 2.77 * 30e6);
 	assert_null(find_floor(table, "build", "run_time_ns"));
 	table_release(table);
-	table = noise_table_create(sets.diff, 1);
+	table = diff_floors_table(sets.diff, 1);
 	assert_int_equal(table->row_count, 1);
 	assert_true(table->row_total >= 1);
 	table_release(table);
@@ -432,10 +431,9 @@ static void test_floors(void **state)
 	assert_int_equal(verdict_of(&sets, "web", COLUMN_CPU), CELL_VERDICT_REAL);
 	diff_release(sets.diff);
 	compare(&sets, floors);
-	assert_true(diff_evidence_floor_of(sets.diff, diff_fixture_pair(sets.diff, "web"), column) ==
-		    60000000.5);
-	assert_true(diff_evidence_floor_of(sets.diff, diff_fixture_pair(sets.diff, "build"), column) ==
-		    diff_evidence_floor(column));
+	assert_true(diff_floors_of(sets.diff, diff_fixture_pair(sets.diff, "web"), column) == 60000000.5);
+	assert_true(diff_floors_of(sets.diff, diff_fixture_pair(sets.diff, "build"), column) ==
+		    diff_floors_of_unit(column));
 	assert_int_equal(verdict_of(&sets, "web", COLUMN_CPU), CELL_VERDICT_NO);
 	assert_int_equal(verdict_of(&sets, "build", COLUMN_CPU), CELL_VERDICT_REAL);
 	assert_false(breaks(&sets, "CPU%(web) > 20%"));

@@ -552,7 +552,7 @@ static void test_inputs(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		assert_int_equal(diff_metric_inputs(cases[i].column), cases[i].inputs);
-		assert_true(diff_evidence_floor(cases[i].column) == cases[i].floor);
+		assert_true(diff_floors_of_unit(cases[i].column) == cases[i].floor);
 	}
 }
 

@@ -10,9 +10,9 @@
 #include "base/unicode.h"
 #include "command.h"
 #include "compare/diff_evidence.h"
+#include "compare/diff_floors.h"
 #include "compare/diff_harm.h"
 #include "compare/diff_runs.h"
-#include "compare/noise_table.h"
 #include "metric/task_field.h"
 #include "snapshot/user_names.h"
 #include "snapshot_files.h"
@@ -274,7 +274,7 @@ static void find_changes(struct snapshot_report *report)
 
 static void draw_noise(struct snapshot_report *report)
 {
-	struct table *table = noise_table_create(report->diff, report->request.limit);
+	struct table *table = diff_floors_table(report->diff, report->request.limit);
 
 	draw_table(report, table);
 	table_release(table);

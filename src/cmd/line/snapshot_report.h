@@ -31,7 +31,7 @@ struct snapshot_report {
 	bool threads_by_default;     /* how.by_threads is set where they can be told apart, but not for the
 				      * tables of ktstr */
 	bool only_metrics;           /* metrics were chosen, and no sections */
-	bool is_noise;               /* the table of the set after is that of noise_table.h */
+	bool is_noise;               /* the table of the set after is that of diff_floors.h */
 	bool in_hurry;               /* names of users that are not known yet are not waited for */
 	struct diff_summary changes; /* made when it is written */
 	struct diff_rule_outcomes outcomes; /* of rules that the caller has judged before it writes */
