@@ -461,15 +461,6 @@ static bool find_burst(const struct diff *diff, const struct diff_pair *pair, en
 	return true;
 }
 
-bool diff_evidence_find_burst(const struct diff *diff, const struct diff_pair *pair, enum column column,
-			      struct diff_burst *ret_burst)
-{
-	const enum column stored = column_stored_form(column);
-	const struct diff_value value = diff_column(diff, pair, stored);
-
-	return diff->evidence != NULL && find_burst(diff, pair, stored, &value, ret_burst);
-}
-
 static struct diff_evidence_cell judge_alone(const struct diff *diff, const struct diff_pair *pair,
 					     enum column column, const struct diff_value *value)
 {
@@ -514,10 +505,9 @@ struct diff_evidence_cell diff_evidence_of(const struct diff *diff, const struct
 					   enum column column, const struct diff_value *value)
 {
 	struct diff_evidence_cell cell = judge_alone(diff, pair, column, value);
-	struct diff_burst burst;
 
 	/* a few parts are too few for any test of ranks */
-	cell.is_burst = cell.is_tested && !cell.is_real && find_burst(diff, pair, column, value, &burst);
+	cell.is_burst = cell.is_tested && !cell.is_real && find_burst(diff, pair, column, value, &cell.burst);
 	return cell;
 }
 

@@ -13,36 +13,33 @@
 /* At most so likely by chance is a change that counts. */
 #define DIFF_EVIDENCE_CHANCE_MAX 0.05
 
-struct diff_evidence_cell {
-	bool is_tested;  /* `chance` says something; else size and floor decide alone */
-	bool is_real;    /* large enough, and where it is tested not by chance */
-	bool is_burst;   /* by chance as far as the test goes, since few parts hold most of it */
-	bool stands_out; /* where it is tested: the change is several times the larger spread */
-	double spread[DIFF_SIDE_COUNT]; /* half the range of the middle half of the parts; NAN: not known */
-	double chance;                  /* that such a change is there by chance, by itself; 1 */
-	/* The same for one of all that the comparison tests; of sets of runs that of the change by itself,
-	 * NAN where their ranges decide. */
-	double adjusted;
-};
-
-/* Tests all counters of a comparison of rates; for diff_create(), which keeps it. */
-struct diff_evidence *diff_evidence_create(const struct diff *diff);
-void diff_evidence_release(struct diff_evidence *evidence); /* NULL is allowed */
-
-/* A short time in which a side did most of what it did more than the other one. */
+/*
+ * A short time in which a side did most of what it did more than the other one: at most a quarter of its
+ * parts hold most of that, the change is ten times what any part of the other side has, and its harm is at
+ * least 10.
+ */
 struct diff_burst {
 	enum diff_side side;
 	uint64_t length_ns;
 	uint64_t begin_unix_ns; /* by the wall clock; 0 where the file does not have it */
 };
 
-/*
- * Finds the burst in which the change of a column in a pair came. Returns false for any other change. In a
- * burst at most a quarter of a side's parts hold most of what it did, the change is ten times what any part
- * of the other side has, and its harm is at least 10.
- */
-bool diff_evidence_find_burst(const struct diff *diff, const struct diff_pair *pair, enum column column,
-			      struct diff_burst *ret_burst);
+struct diff_evidence_cell {
+	bool is_tested;  /* `chance` says something; else size and floor decide alone */
+	bool is_real;    /* large enough, and where it is tested not by chance */
+	bool is_burst;   /* by chance as far as the test goes, since few parts hold most of it: see `burst` */
+	bool stands_out; /* where it is tested: the change is several times the larger spread */
+	double spread[DIFF_SIDE_COUNT]; /* half the range of the middle half of the parts; NAN: not known */
+	double chance;                  /* that such a change is there by chance, by itself; 1 */
+	/* The same for one of all that the comparison tests; of sets of runs that of the change by itself,
+	 * NAN where their ranges decide. */
+	double adjusted;
+	struct diff_burst burst;
+};
+
+/* Tests all counters of a comparison of rates; for diff_create(), which keeps it. */
+struct diff_evidence *diff_evidence_create(const struct diff *diff);
+void diff_evidence_release(struct diff_evidence *evidence); /* NULL is allowed */
 
 /* Why the changes between two windows are not tested, as a clause: "a window is shorter than 1 s"; NULL where
  * they are. */

@@ -181,16 +181,21 @@ static void append_quotients(const struct sentence *sentence, enum column column
 void diff_summary_append_burst(const struct diff *diff, const struct diff_pair *pair, enum column column,
 			       struct buffer *buffer)
 {
+	const enum column stored = column_stored_form(column);
+	const struct diff_value value = diff_column(diff, pair, stored);
+	struct diff_evidence_cell evidence;
 	char time[HUMANIZE_TIME_SIZE];
-	struct diff_burst burst;
 
-	if (diff_verdict(diff, pair, column) != CELL_VERDICT_BURST ||
-	    !diff_evidence_find_burst(diff, pair, column, &burst))
+	if (diff->evidence == NULL)
+		return;
+	evidence = diff_evidence_of(diff, pair, stored, &value);
+	if (!evidence.is_burst)
 		return;
 	buffer_append_text(buffer, ", most of it within ");
-	humanize_duration(buffer, (double)burst.length_ns);
-	if (burst.begin_unix_ns != 0)
-		buffer_append_format(buffer, " at %s", humanize_time(time, burst.begin_unix_ns, false));
+	humanize_duration(buffer, (double)evidence.burst.length_ns);
+	if (evidence.burst.begin_unix_ns != 0)
+		buffer_append_format(buffer, " at %s",
+				     humanize_time(time, evidence.burst.begin_unix_ns, false));
 }
 
 /* " waited 7.7 s longer for a CPU (2.1 s → 9.8 s, 64 → 96 threads)" */

@@ -332,7 +332,6 @@ static void test_burst(void **state)
 		{0, 0, 0, 0, 2000, 0, 2000, 0, 2000, 0, 0, 0},
 		{40, 40, 40, 1500, 40, 40, 40, 40, 40, 40, 40, 40},
 	};
-	struct diff_burst burst;
 	const struct diff_pair *pair;
 
 	(void)state;
@@ -347,12 +346,10 @@ static void test_burst(void **state)
 	assert_false(evidence_of("small").is_burst);
 	pair = diff_fixture_pair(diff, "burst");
 	assert_int_equal(diff_verdict(diff, pair, COLUMN_CPU), CELL_VERDICT_BURST);
-	assert_true(diff_evidence_find_burst(diff, pair, COLUMN_CPU, &burst));
-	assert_int_equal(burst.side, DIFF_AFTER);
-	assert_int_equal(burst.length_ns, S);
-	assert_true(diff_evidence_find_burst(diff, diff_fixture_pair(diff, "three"), COLUMN_CPU, &burst));
+	assert_int_equal(evidence_of("burst").burst.side, DIFF_AFTER);
+	assert_int_equal(evidence_of("burst").burst.length_ns, S);
 	/* two of the three parts hold more than half */
-	assert_int_equal(burst.length_ns, 3 * S);
+	assert_int_equal(evidence_of("three").burst.length_ns, 3 * S);
 	expect_outcome("CPU%(burst) > 20", false, DIFF_RULE_KEPT,
 		       ", in a burst, which breaks rules with --any only");
 	expect_outcome("CPU%(burst) > 20", true, DIFF_RULE_BROKEN, ", in a burst");
