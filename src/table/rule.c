@@ -307,30 +307,22 @@ static bool take_growth(struct rule *rule, struct part text)
 	return length != 0 && unit.length == 1 && *unit.start == '%';
 }
 
-/* Seconds of waiting per second: a number of CPUs, a time, or percent of a CPU, in ns per second. */
-static int parse_delay(struct rule *rule, bool of_change, struct part text, struct error *error)
+/* Parses seconds of waiting per second: a number of CPUs, a time, or percent of a CPU, in ns per second. As
+ * limit_parse(). */
+static int parse_delay(struct part text, struct limit *limit, struct error *error)
 {
-	struct limit *limit = &rule->limit;
-	struct part unit;
+	const size_t length = quantity_parse_number(text.start, text.length, &limit->number);
+	const struct part unit = make_part(text.start + length, text.start + text.length);
 	double factor;
-	size_t length;
 
-	if (!take_comparison(&text, limit))
-		return refuse(rule, error, "there is no comparison (> >= < <= = !=) after the groups");
-	if (of_change && !rule->of_after && take_growth(rule, text))
-		return 0;
-	length = quantity_parse_number(text.start, text.length, &limit->number);
 	if (length == 0)
-		return refuse(rule, error, "there is no number to compare with");
-	unit = make_part(text.start + length, text.start + text.length);
+		return -ENOENT;
 	if (unit.length == 0)
 		factor = NS_PER_S;
 	else if (unit.length == 1 && *unit.start == '%')
 		factor = (double)NS_PER_S / 100;
 	else if (!quantity_find_unit(LADDER_NS, unit.start, unit.length, &factor))
-		return error_set(error, -EINVAL,
-				 "rule '%s': delayed is seconds per second; write 0.2, 200ms or 20%%",
-				 rule->text);
+		return error_set(error, -EINVAL, "delayed is seconds per second; write 0.2, 200ms or 20%%");
 	limit->kind = LIMIT_AMOUNT;
 	limit->number *= factor;
 	return 0;
@@ -353,7 +345,9 @@ static int parse_limit(struct rule *rule, const char *name, bool of_change, stru
 					 rule->text, name, unit == UNIT_PERCENT ? "10" : "0.1");
 		return 0;
 	}
-	result = limit_parse(text.start, text.length, name, rule->column, &rule->limit, &cause);
+	result = rule->is_delayed
+			 ? parse_delay(text, &rule->limit, &cause)
+			 : limit_parse(text.start, text.length, name, rule->column, &rule->limit, &cause);
 	if (result == -ENOENT)
 		return refuse(rule, error, "there is no number to compare with");
 	if (result < 0)
@@ -367,11 +361,11 @@ static int parse_limit(struct rule *rule, const char *name, bool of_change, stru
 
 static int parse(struct rule *rule, bool of_change, struct error *error)
 {
-	static const char after[] = "after:", delayed[] = "delayed";
-	struct part text = make_part(rule->text, rule->text + strlen(rule->text)), name;
+	static const char after[] = "after:";
+	struct part text = make_part(rule->text, rule->text + strlen(rule->text)), name, groups;
 	const char *open, *close = NULL, *end = text.start + text.length;
 	char *word;
-	int result;
+	int result = 0;
 
 	if (text.length >= 4 && memcmp(text.start, "psi.", 4) == 0) {
 		result = parse_pressure(rule, text, error);
@@ -398,18 +392,16 @@ static int parse(struct rule *rule, bool of_change, struct error *error)
 	if (close == NULL)
 		return refuse(rule, error, "there are no groups in parentheses");
 	name = make_part(text.start, open);
-	if (name.length == strlen(delayed) && memcmp(name.start, delayed, name.length) == 0) {
-		rule->is_delayed = true;
-		rule->column = COLUMN_WAITS;
-		result = parse_victims(rule, make_part(open + 1, close), error);
-		if (result == 0)
-			result = parse_delay(rule, of_change, make_part(close + 1, end), error);
-		return result < 0 ? result : check_limit(rule, of_change, delayed, error);
-	}
+	groups = make_part(open + 1, close);
 	word = memory_duplicate_bytes(name.start, name.length);
-	result = parse_column(rule, word, error);
+	rule->is_delayed = strcmp(word, "delayed") == 0;
+	if (rule->is_delayed)
+		rule->column = COLUMN_WAITS;
+	else
+		result = parse_column(rule, word, error);
 	if (result == 0)
-		result = parse_groups(rule, make_part(open + 1, close), error);
+		result = rule->is_delayed ? parse_victims(rule, groups, error)
+					  : parse_groups(rule, groups, error);
 	if (result == 0)
 		result = check_kind(rule, word, error);
 	if (result == 0)
