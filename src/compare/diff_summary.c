@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "base/humanize.h"
 #include "base/memory.h"
-#include "base/order.h"
 #include "diff_blame.h"
 #include "diff_evidence.h"
 #include "diff_harm.h"
@@ -440,21 +439,6 @@ static void append_all(const struct sentence *sentence, const size_t told[], siz
 	}
 }
 
-struct ranked {
-	double harm;
-	uint32_t pair;
-};
-
-/* The most harm first; of equal ones the first by name. */
-static int compare_ranked(const void *a, const void *b, void *context)
-{
-	const struct ranked *left = a, *right = b;
-	const int order = order_numbers(left->harm, right->harm, false);
-
-	(void)context;
-	return order != 0 ? order : order_u64(left->pair, right->pair);
-}
-
 static const char *tell_pair(const struct harms *harms, uint32_t pair, const struct diff_summary_per *per,
 			     const struct diff_blame *blame, struct arena *arena)
 {
@@ -488,27 +472,34 @@ static void tell_nothing(const struct diff *diff, struct diff_summary *summary)
 	buffer_release(&text);
 }
 
+/* The pair with most harm, at least 1: of equal ones the first by name. SIZE_MAX for none. */
+static size_t find_most(const struct harms *harms)
+{
+	size_t most = SIZE_MAX;
+
+	for (size_t i = 0; i < harms->diff->pair_count; i++) {
+		if (harms->largest[i] >= 1 && (most == SIZE_MAX || harms->largest[i] > harms->largest[most]))
+			most = i;
+	}
+	return most;
+}
+
 void diff_summary_make(const struct diff *diff, const bool chosen[METRIC_COUNT],
 		       const struct diff_summary_per *per, bool forget, struct diff_summary *summary)
 {
 	struct harms harms = measure(diff, chosen, forget);
-	struct ranked *ranked = memory_allocate((diff->pair_count + 1) * sizeof(*ranked));
 	/* who delayed whom is known of the last run of a set alone */
 	struct diff_blame *blame = diff_has_sets(diff) ? NULL : diff_blame_create(diff);
-	size_t count = 0;
+	size_t pair;
 
-	for (uint32_t i = 0; i < diff->pair_count; i++) {
-		if (harms.largest[i] >= 1)
-			ranked[count++] = (struct ranked){harms.largest[i], i};
-	}
-	order_first(ranked, count, sizeof(*ranked), DIFF_SUMMARY_MAX, compare_ranked, NULL);
-	for (size_t i = 0; i < count && i < DIFF_SUMMARY_MAX; i++)
-		summary->items[summary->count++] = tell_pair(&harms, ranked[i].pair, per, blame,
+	while (summary->count < DIFF_SUMMARY_MAX && (pair = find_most(&harms)) != SIZE_MAX) {
+		summary->items[summary->count++] = tell_pair(&harms, (uint32_t)pair, per, blame,
 							     &summary->arena);
-	if (count == 0)
+		harms.largest[pair] = 0;
+	}
+	if (summary->count == 0)
 		tell_nothing(diff, summary);
 	diff_blame_release(blame);
-	free(ranked);
 	free(harms.of);
 	free(harms.largest);
 }
