@@ -67,7 +67,7 @@ struct judgement {
 	size_t absent;             /* groups to which the number does not apply */
 	struct finding nearest;    /* the judged group that is nearest to breaking the rule */
 	struct findings offenders; /* groups that break the rule */
-	struct findings bursts;    /* groups that break it only with `any`: their change came in a burst */
+	struct finding burst;      /* the worst group that breaks it only with `any`, if it `is_burst` */
 	struct findings unjudged;  /* groups whose number is unavailable, or a bound that does not decide */
 };
 
@@ -311,13 +311,6 @@ static void add_finding(struct findings *findings, const struct finding *finding
 	*MEMORY_APPEND(findings->items, findings->count, findings->capacity) = *finding;
 }
 
-/* Brings the worst to the front. */
-static void sort_findings(struct findings *findings)
-{
-	order_first(findings->items, findings->count, sizeof(*findings->items), NAMED_GROUPS,
-		    compare_findings, NULL);
-}
-
 /* --- sentences --- */
 
 /* Begins the sentence of an outcome. */
@@ -520,8 +513,9 @@ static void add_passing(struct judgement *judgement, const struct diff_value *va
 	finding->is_burst = verdict == CELL_VERDICT_BURST;
 	if (judgement->any || (verdict != CELL_VERDICT_NO && !finding->is_burst))
 		add_finding(&judgement->offenders, finding);
-	else if (finding->is_burst)
-		add_finding(&judgement->bursts, finding);
+	else if (finding->is_burst &&
+		 (!judgement->burst.is_burst || finding->excess > judgement->burst.excess))
+		judgement->burst = *finding;
 }
 
 static void judge_pair(struct judgement *judgement, size_t pair)
@@ -565,7 +559,8 @@ static void tell_offenders(struct judgement *judgement)
 {
 	struct findings *offenders = &judgement->offenders;
 
-	sort_findings(offenders);
+	order_first(offenders->items, offenders->count, sizeof(*offenders->items), NAMED_GROUPS,
+		    compare_findings, NULL);
 	for (size_t i = 0; i < offenders->count && i < NAMED_GROUPS; i++) {
 		append_measurement(judgement, &offenders->items[i]);
 		buffer_append_text(&judgement->text, offenders->items[i].is_burst ? ", in a burst" : "");
@@ -574,18 +569,16 @@ static void tell_offenders(struct judgement *judgement)
 	add_others(judgement, offenders, " breaks it", "s break it", DIFF_RULE_BROKEN);
 }
 
-/* Appends the worst change that came in a burst. */
 static void append_burst(struct judgement *judgement)
 {
-	sort_findings(&judgement->bursts);
-	append_measurement(judgement, &judgement->bursts.items[0]);
+	append_measurement(judgement, &judgement->burst);
 	buffer_append_text(&judgement->text, ", in a burst, which breaks rules with --any only");
 }
 
 /* Warns of a burst that breaks nothing, where the rule is not kept. */
 static void tell_bursts(struct judgement *judgement)
 {
-	if (judgement->bursts.count == 0)
+	if (!judgement->burst.is_burst)
 		return;
 	append_burst(judgement);
 	add_outcome(judgement, DIFF_RULE_WARNING);
@@ -638,7 +631,7 @@ static void tell_nothing(struct judgement *judgement)
 
 static void tell_kept(struct judgement *judgement)
 {
-	if (judgement->bursts.count != 0) {
+	if (judgement->burst.is_burst) {
 		append_burst(judgement);
 	} else {
 		append_measurement(judgement, &judgement->nearest);
@@ -829,7 +822,6 @@ static void judge(const struct rule *rule, const struct diff *groups, const stru
 	diff_blame_release(judgement.blame);
 	buffer_release(&judgement.text);
 	free(judgement.offenders.items);
-	free(judgement.bursts.items);
 	free(judgement.unjudged.items);
 }
 
