@@ -576,7 +576,7 @@ static void append_burst(struct judgement *judgement)
 }
 
 /* Warns of a burst that breaks nothing, where the rule is not kept. */
-static void tell_bursts(struct judgement *judgement)
+static void tell_burst(struct judgement *judgement)
 {
 	if (!judgement->burst.is_burst)
 		return;
@@ -639,9 +639,10 @@ static void tell_kept(struct judgement *judgement)
 		if (comparison_holds(judgement->rule->limit.comparison, judgement->nearest.measure.low,
 				     judgement->nearest.measure.low, judgement->limit))
 			buffer_append_text(&judgement->text, ", which is not real");
+		if (judgement->judged > 1)
+			buffer_append_format(&judgement->text, ", the nearest of %zu groups",
+					     judgement->judged);
 	}
-	if (judgement->judged > 1)
-		buffer_append_format(&judgement->text, ", the nearest of %zu groups", judgement->judged);
 	if (judgement->absent != 0)
 		buffer_append_format(&judgement->text, "; %zu more match without a number",
 				     judgement->absent);
@@ -664,7 +665,7 @@ static void judge_pairs(struct judgement *judgement)
 	if (is_kept)
 		tell_kept(judgement);
 	else
-		tell_bursts(judgement);
+		tell_burst(judgement);
 	tell_unjudged(judgement);
 	if (judgement->judged == 0 && judgement->unjudged.count == 0)
 		tell_nothing(judgement);
