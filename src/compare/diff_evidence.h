@@ -6,9 +6,16 @@
 #include "table/table.h"
 
 /*
- * Whether a change between two windows is real: by how much a group's number varies from part to part of each
- * window, by the size of the change, and by a floor of its unit. docs/comparison.md explains it.
+ * Whether a change between two windows, or two sets of runs, is real: by how much a group's number varies
+ * from part to part of each window, or from run to run, by the size of the change, and by a floor of its
+ * unit. docs/comparison.md explains it.
  */
+
+enum {
+	/* runs of each side for the test of Mann and Whitney; with fewer a change is real if all runs of one
+	 * side are beyond all of the other */
+	DIFF_EVIDENCE_RUNS = 4
+};
 
 /* At most so likely by chance is a change that counts. */
 #define DIFF_EVIDENCE_CHANCE_MAX 0.05
@@ -67,6 +74,13 @@ bool diff_evidence_is_unexplained(const struct diff *diff, const struct diff_pai
  */
 struct diff_evidence_cell diff_evidence_of(const struct diff *diff, const struct diff_pair *pair,
 					   enum column column, const struct diff_value *value);
+
+/*
+ * Finds how many runs each side needs to show a change of `change`, above 0 and in the unit of the column: at
+ * least as many as are tested. Returns 0 where neither side has two numbers.
+ */
+size_t diff_evidence_runs_needed(const struct diff *diff, const struct diff_pair *pair, enum column column,
+				 double change);
 
 /* The verdict that evidence comes to. */
 enum cell_verdict diff_evidence_verdict(const struct diff_evidence_cell *cell);

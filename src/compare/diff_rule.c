@@ -14,7 +14,6 @@
 #include "diff_blame.h"
 #include "diff_evidence.h"
 #include "diff_floors.h"
-#include "diff_runs.h"
 #include "table/column_name.h"
 #include "table/screen_format.h"
 
@@ -753,7 +752,8 @@ static void tell_needed(const struct judgement *judgement)
 		const double change = matches(rule, diff, pair)
 					      ? change_at_limit(rule, diff, pair, judgement->column)
 					      : 0;
-		const size_t needed = change > 0 ? diff_runs_needed(diff, pair, judgement->column, change)
+		const size_t needed = change > 0 ? diff_evidence_runs_needed(diff, pair, judgement->column,
+									     change)
 						 : 0;
 
 		if (needed <= most)

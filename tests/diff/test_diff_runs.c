@@ -7,9 +7,9 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "cmocka_include.h"
+#include "compare/diff_evidence.h"
 #include "compare/diff_floors.h"
 #include "compare/diff_rule.h"
-#include "compare/diff_runs.h"
 #include "diff_fixture.h"
 #include "pair_fixture.h"
 
@@ -329,8 +329,8 @@ static void test_needed(void **state)
 	make_sets(&sets, before, after);
 	web = diff_fixture_pair(sets.diff, "web");
 	/* a standard deviation of 1.58 ms, from 2.5 square ms */
-	assert_int_equal(diff_runs_needed(sets.diff, web, column, 10e6), DIFF_RUNS_TESTED);
-	assert_int_equal(diff_runs_needed(sets.diff, web, column, 1e6), 42);
+	assert_int_equal(diff_evidence_runs_needed(sets.diff, web, column, 10e6), DIFF_EVIDENCE_RUNS);
+	assert_int_equal(diff_evidence_runs_needed(sets.diff, web, column, 1e6), 42);
 	outcomes.notes = comparability_create_of_sets(both);
 	/* 1 % of the 100 ms before is 1 ms, but a change of less than 10 ms breaks no rule */
 	assert_int_equal(rule_parse("CPU%(w*) > 1%", true, &rule, NULL), 0);

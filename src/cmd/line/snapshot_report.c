@@ -12,7 +12,6 @@
 #include "compare/diff_evidence.h"
 #include "compare/diff_floors.h"
 #include "compare/diff_harm.h"
-#include "compare/diff_runs.h"
 #include "metric/task_field.h"
 #include "snapshot/user_names.h"
 #include "snapshot_files.h"
@@ -124,8 +123,8 @@ static void describe_lives(struct snapshot_report *report)
 static void describe_sets(struct snapshot_report *report)
 {
 	const struct comparability_set *sets = report->sets;
-	const bool is_tested = sets[DIFF_BEFORE].count >= DIFF_RUNS_TESTED &&
-			       sets[DIFF_AFTER].count >= DIFF_RUNS_TESTED;
+	const bool is_tested = sets[DIFF_BEFORE].count >= DIFF_EVIDENCE_RUNS &&
+			       sets[DIFF_AFTER].count >= DIFF_EVIDENCE_RUNS;
 	struct buffer text = {0};
 
 	buffer_append_format(&text, "compares the mean %s of ", report->how.rates ? "rates" : "values");
