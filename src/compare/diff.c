@@ -620,22 +620,32 @@ void diff_append_key(const struct diff_pair *pair, struct buffer *buffer)
 	diff_append_parts(pair->label, pair->label_length, buffer);
 }
 
-void diff_append_name(const struct diff *diff, const struct diff_pair *pair, const char *separator,
-		      struct buffer *buffer)
+/* Whether another pair has the same part of its name, of AXIS_ALL, and another one of the part before. */
+static bool is_shared(const struct diff *diff, const struct diff_pair *pair, size_t part, size_t of)
+{
+	for (size_t i = 0; i < diff->pair_count; i++) {
+		if (strcmp(diff_part(diff->pairs[i].label, part), diff_part(pair->label, part)) == 0 &&
+		    strcmp(diff_part(diff->pairs[i].label, of), diff_part(pair->label, of)) != 0)
+			return true;
+	}
+	return false;
+}
+
+void diff_append_name(const struct diff *diff, const struct diff_pair *pair, struct buffer *text)
 {
 	const char *process, *thread;
 
 	if (diff->options.grouping.axis != AXIS_ALL || diff->options.single) {
-		buffer_append(buffer, pair->label, pair->label_length);
+		buffer_append(text, pair->label, pair->label_length);
 		return;
 	}
-	/* what tells rows apart comes first, where a narrow name is not cut */
 	process = diff_part(pair->label, 1);
 	thread = diff_part(pair->label, 2);
-	buffer_append_text(buffer, process);
-	if (strcmp(process, thread) != 0)
-		buffer_append_format(buffer, " %s", thread);
-	buffer_append_format(buffer, "%s%s", separator, pair->label);
+	buffer_append_text(text, thread);
+	if (strcmp(process, thread) != 0 && is_shared(diff, pair, 2, 1))
+		buffer_append_format(text, " of %s", process);
+	if (is_shared(diff, pair, 1, 0))
+		buffer_append_format(text, " in %s", pair->label);
 }
 
 void diff_append_label(const struct diff *diff, const struct diff_pair *pair, struct buffer *buffer)

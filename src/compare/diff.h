@@ -213,9 +213,11 @@ void diff_append_parts(const char *text, size_t length, struct buffer *buffer);
 /* Appends the label of a pair so. */
 void diff_append_key(const struct diff_pair *pair, struct buffer *buffer);
 
-/* Appends the label, on AXIS_ALL as "process thread", the separator and the cgroup. Not sanitised. */
-void diff_append_name(const struct diff *diff, const struct diff_pair *pair, const char *separator,
-		      struct buffer *buffer);
+/*
+ * Appends the name as people say it: "api", "worker-{N}"; of one of several such pools "worker-{N} of api",
+ * in one of several cgroups "api in /a.slice". Not sanitised.
+ */
+void diff_append_name(const struct diff *diff, const struct diff_pair *pair, struct buffer *text);
 
 /* Appends the key, after "[renamed: LEAF] " for a pair of a renamed cgroup ("[renamed] " without a leaf). */
 void diff_append_label(const struct diff *diff, const struct diff_pair *pair, struct buffer *buffer);

@@ -227,15 +227,6 @@ static double change_of(const double sides[DIFF_SIDE_COUNT])
 	return sides[DIFF_AFTER] - sides[DIFF_BEFORE];
 }
 
-/* The name as sentences have it. */
-static void append_name(const struct diff_blame *blame, uint32_t id, struct buffer *text)
-{
-	if (id == blame->other)
-		buffer_append_text(text, name_other.text);
-	else
-		diff_append_name(blame->diff, diff_blame_group(blame, id), " in ", text);
-}
-
 static void append_culprit(const struct diff_blame *blame, const struct diff_blame_entry *entry,
 			   struct buffer *text)
 {
@@ -245,7 +236,10 @@ static void append_culprit(const struct diff_blame *blame, const struct diff_bla
 		buffer_append_text(text, " while its own threads ran");
 	} else {
 		buffer_append_text(text, " while ");
-		append_name(blame, entry->culprit, text);
+		if (entry->culprit == blame->other)
+			buffer_append_text(text, name_other.text);
+		else
+			diff_append_name(blame->diff, diff_blame_group(blame, entry->culprit), text);
 		buffer_append_text(text, " ran");
 	}
 }

@@ -350,36 +350,6 @@ static size_t choose(const struct harms *harms, size_t pair, size_t told[1 + OTH
 	return count;
 }
 
-/* Whether another pair has the same part of its name, of AXIS_ALL, and another one of the part before. */
-static bool is_shared(const struct diff *diff, const struct diff_pair *pair, size_t part, size_t of)
-{
-	for (size_t i = 0; i < diff->pair_count; i++) {
-		if (strcmp(diff_part(diff->pairs[i].label, part), diff_part(pair->label, part)) == 0 &&
-		    strcmp(diff_part(diff->pairs[i].label, of), diff_part(pair->label, of)) != 0)
-			return true;
-	}
-	return false;
-}
-
-/* The name as people say it: "api", "worker-{N}", of one of several such pools "worker-{N} of api", in one of
- * several cgroups "api in /a.slice". */
-static void append_name(const struct diff *diff, const struct diff_pair *pair, struct buffer *text)
-{
-	const char *process, *thread;
-
-	if (diff->options.grouping.axis != AXIS_ALL || diff->options.single) {
-		buffer_append(text, pair->label, pair->label_length);
-		return;
-	}
-	process = diff_part(pair->label, 1);
-	thread = diff_part(pair->label, 2);
-	buffer_append_text(text, thread);
-	if (strcmp(process, thread) != 0 && is_shared(diff, pair, 2, 1))
-		buffer_append_format(text, " of %s", process);
-	if (is_shared(diff, pair, 1, 0))
-		buffer_append_format(text, " in %s", pair->label);
-}
-
 /* " by deploy-hook.sh": who started most of the processes that came and went. */
 static void append_parent(const struct sentence *sentence)
 {
@@ -415,7 +385,7 @@ static void append_all(const struct sentence *sentence, const size_t told[], siz
 	const bool about_threads = diff_harms[told[0]].column == COLUMN_THR;
 	struct diff_value value;
 
-	append_name(sentence->sides->diff, sentence->pair, sentence->text);
+	diff_append_name(sentence->sides->diff, sentence->pair, sentence->text);
 	if (joined) {
 		value = pair_value(sentence->sides, sentence->pair,
 				   column_stored_form(diff_harms[told[0]].column));

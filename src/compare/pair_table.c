@@ -218,7 +218,8 @@ static void weigh(struct ranking *ranking, enum column column)
 	}
 }
 
-/* Names the pairs; of three parts the cgroup comes last, "cgroup>other" where it was renamed. */
+/* Names the pairs; of three parts the cgroup comes last, "cgroup>other" where it was renamed: what tells rows
+ * apart comes first, where a narrow name is not cut. */
 static void name_pairs(struct ranking *ranking)
 {
 	const struct diff *diff = ranking->sides->diff;
@@ -227,13 +228,19 @@ static void name_pairs(struct ranking *ranking)
 	ranking->names = memory_allocate((diff->pair_count + 1) * sizeof(*ranking->names));
 	for (size_t i = 0; i < diff->pair_count; i++) {
 		const struct diff_pair *pair = &diff->pairs[i];
+		const char *process, *thread;
 		size_t length;
 
 		ranking->names[i] = (struct name){pair->label, pair->label_length};
 		if (diff->options.grouping.axis != AXIS_ALL || diff->options.single)
 			continue;
 		buffer_clear(&text);
-		diff_append_name(diff, pair, "  ", &text);
+		process = diff_part(pair->label, 1);
+		thread = diff_part(pair->label, 2);
+		buffer_append_text(&text, process);
+		if (strcmp(process, thread) != 0)
+			buffer_append_format(&text, " %s", thread);
+		buffer_append_format(&text, "  %s", pair->label);
 		if (pair->kind == DIFF_PAIR_FUDGED)
 			buffer_append_format(&text, ">%s",
 					     grouping_key(diff->grouping, pair->group[DIFF_AFTER], &length));

@@ -194,6 +194,25 @@ static void test_who_delays_whom(void **state)
 	expect_first("api waited 2 s longer for a CPU (0 → 2 s, 1 thread)");
 }
 
+/* The one who ran is named as the one who waited is. */
+static void test_who_delays_whom_by_all_names(void **state)
+{
+	struct diff_summary summary = {0};
+
+	(void)state;
+	diff_fixture_add_both("/a", "api", "api", METRIC_WAIT_TIME_NS, 0, 2 * NS_PER_S);
+	diff_fixture_add_both("/a", "backup", "backup", METRIC_RUN_TIME_NS, 0, 0);
+	add_delays(before, 100, 100, 600);
+	add_delays(after, 1700, 300, 0);
+	diff_fixture_compare(AXIS_ALL);
+	diff_summary_make(diff, chosen, &plain, false, &summary);
+	assert_int_equal(summary.count, 1);
+	assert_string_equal(
+		summary.items[0],
+		"api waited 2 s longer for a CPU (0 → 2 s, 1 thread); RUNQ% +80.0 while backup ran");
+	diff_summary_release(&summary);
+}
+
 /* The cause leads where it has a third of the most harm; of what follows from it two numbers are named. */
 static void test_causes_come_first(void **state)
 {
@@ -349,6 +368,7 @@ int main(void)
 		SUMMARY_TEST(test_idle_kernel_threads_are_not_told),
 		SUMMARY_TEST(test_only_three_are_told),
 		SUMMARY_TEST(test_who_delays_whom),
+		SUMMARY_TEST(test_who_delays_whom_by_all_names),
 		SUMMARY_TEST(test_every_phrase_has_one_place_for_the_change),
 		SUMMARY_TEST(test_causes_come_first),
 		SUMMARY_TEST(test_one_sided_groups_are_told),
