@@ -21,8 +21,8 @@ enum diff_rule_result {
 	DIFF_RULE_RESULT_COUNT,
 };
 
-extern const char
-	*const diff_rule_results[DIFF_RULE_RESULT_COUNT]; /* "kept" "broken" "not judged" "warning" */
+/* "kept" "broken" "not judged" "warning" */
+extern const char *const diff_rule_results[DIFF_RULE_RESULT_COUNT];
 
 /* An outcome of a rule: one for each group that breaks it, or one for all if none does. */
 struct diff_rule_outcome {
@@ -54,8 +54,8 @@ struct diff_rule_outcomes {
  * Judges rules and appends the outcomes of each: the worst groups that break it, with their numbers, and how
  * many more do; else one outcome that the rule is kept. A rule without a matching group is broken, too. A
  * bound of a number decides where every number beyond it would decide alike. A group on one side only is
- * judged by the change from or to 0 in what adds up. Of windows and sets, changes by chance and bursts break a
- * rule with `any` only.
+ * judged by the change from or to 0 in what adds up. Of windows and sets, changes by chance and bursts break
+ * a rule with `any` only.
  *
  * A group whose number is unavailable, or a bound that does not decide, leaves the rule unjudged if the rule
  * names the group, or if no other matching group decides; else it is a warning. How many groups have no
