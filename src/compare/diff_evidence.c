@@ -465,39 +465,26 @@ static bool find_burst(const struct diff *diff, const struct diff_pair *pair, en
 /* More runs than anybody makes. */
 static const double runs_max = 1e6;
 
-/* The numbers of the runs of both sides in a column of a pair. */
-struct run_numbers {
-	double *items[DIFF_SIDE_COUNT];
-	size_t count[DIFF_SIDE_COUNT];
-};
-
-static struct run_numbers collect_numbers(const struct diff *diff, const struct diff_pair *pair,
-					  enum column column)
+/* Collects the numbers of the runs in a column of a pair, those of before first; the caller frees them. */
+static double *collect_numbers(const struct diff *diff, const struct diff_pair *pair, enum column column,
+			       size_t ret_count[DIFF_SIDE_COUNT])
 {
-	struct run_numbers numbers;
+	const size_t most = diff->run_count[DIFF_BEFORE] + diff->run_count[DIFF_AFTER];
+	double *numbers = memory_allocate((most + 1) * sizeof(*numbers));
 
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		numbers.items[side] = memory_allocate((diff->run_count[side] + 1) * sizeof(double));
-		numbers.count[side] = diff_run_numbers(diff, pair, (enum diff_side)side, column,
-						       numbers.items[side]);
-	}
+	ret_count[DIFF_BEFORE] = diff_run_numbers(diff, pair, DIFF_BEFORE, column, numbers);
+	ret_count[DIFF_AFTER] = diff_run_numbers(diff, pair, DIFF_AFTER, column,
+						 numbers + ret_count[DIFF_BEFORE]);
 	return numbers;
-}
-
-static void release_numbers(struct run_numbers *numbers)
-{
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
-		free(numbers->items[side]);
 }
 
 /*
  * Tests the numbers of both sides. Rules multiply `chance` by the groups that match, for which few runs have
  * no likelihood small enough: sets that are apart count as certain there.
  */
-static void test_numbers(const struct run_numbers *numbers, struct diff_evidence_cell *cell)
+static void test_runs(const double *before, size_t before_count, const double *after, size_t after_count,
+		      struct diff_evidence_cell *cell)
 {
-	const double *before = numbers->items[DIFF_BEFORE], *after = numbers->items[DIFF_AFTER];
-	const size_t before_count = numbers->count[DIFF_BEFORE], after_count = numbers->count[DIFF_AFTER];
 	/* what one run alone has may be its disturbance */
 	const bool are_apart = before_count >= 2 && after_count >= 2 &&
 			       statistics_are_apart(before, before_count, after, after_count);
@@ -521,29 +508,30 @@ static void test_numbers(const struct run_numbers *numbers, struct diff_evidence
 static void judge_runs(const struct diff *diff, const struct diff_pair *pair, enum column column,
 		       struct diff_evidence_cell *cell)
 {
-	struct run_numbers numbers = collect_numbers(diff, pair, column);
+	size_t count[DIFF_SIDE_COUNT];
+	double *before = collect_numbers(diff, pair, column, count), *after = before + count[DIFF_BEFORE];
 
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		if (numbers.count[side] >= 2)
-			cell->spread[side] = statistics_spread(numbers.items[side], numbers.count[side]);
-	}
+	if (count[DIFF_BEFORE] >= 2)
+		cell->spread[DIFF_BEFORE] = statistics_spread(before, count[DIFF_BEFORE]);
+	if (count[DIFF_AFTER] >= 2)
+		cell->spread[DIFF_AFTER] = statistics_spread(after, count[DIFF_AFTER]);
 	/* what has no numbers is judged by its size */
-	if (numbers.count[DIFF_BEFORE] != 0 && numbers.count[DIFF_AFTER] != 0)
-		test_numbers(&numbers, cell);
-	release_numbers(&numbers);
+	if (count[DIFF_BEFORE] != 0 && count[DIFF_AFTER] != 0)
+		test_runs(before, count[DIFF_BEFORE], after, count[DIFF_AFTER], cell);
+	free(before);
 }
 
 size_t diff_evidence_runs_needed(const struct diff *diff, const struct diff_pair *pair, enum column column,
 				 double change)
 {
-	struct run_numbers numbers = collect_numbers(diff, pair, column);
-	const double deviation = statistics_deviation(numbers.items[DIFF_BEFORE], numbers.count[DIFF_BEFORE],
-						      numbers.items[DIFF_AFTER], numbers.count[DIFF_AFTER]);
-	const bool is_known = numbers.count[DIFF_BEFORE] >= 2 || numbers.count[DIFF_AFTER] >= 2;
+	size_t count[DIFF_SIDE_COUNT];
+	double *numbers = collect_numbers(diff, pair, column, count);
+	const double deviation = statistics_deviation(numbers, count[DIFF_BEFORE],
+						      numbers + count[DIFF_BEFORE], count[DIFF_AFTER]);
 	const double needed = fmin(runs_max, statistics_numbers_needed(deviation, change));
 
-	release_numbers(&numbers);
-	if (!is_known)
+	free(numbers);
+	if (count[DIFF_BEFORE] < 2 && count[DIFF_AFTER] < 2)
 		return 0;
 	return needed > DIFF_EVIDENCE_RUNS ? (size_t)needed : DIFF_EVIDENCE_RUNS;
 }
