@@ -289,7 +289,7 @@ static void take_side(struct captures *captures, enum diff_side side, size_t fir
 	report->names[side] = captures->names[last];
 	if (count == 1)
 		return;
-	report->sets[side] = (struct comparability_set){
+	report->how.sets[side] = (struct comparability_set){
 		.runs = &captures->snapshots[first],
 		.names = &captures->names[first],
 		.count = count,

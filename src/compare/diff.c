@@ -111,14 +111,14 @@ void diff_match_describe(const struct diff_match *match, bool by_threads, struct
 static void list_runs(struct diff *diff)
 {
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		const struct snapshot *const *runs = diff->options.runs[side];
+		const struct comparability_set *set = &diff->options.sets[side];
 
 		if (diff->snapshots[side] == NULL)
 			continue;
-		diff->run_count[side] = runs != NULL ? diff->options.run_count[side] : 1;
+		diff->run_count[side] = set->count != 0 ? set->count : 1;
 		diff->runs[side] = memory_allocate_zero(diff->run_count[side], sizeof(*diff->runs[side]));
 		for (size_t i = 0; i < diff->run_count[side]; i++)
-			diff->runs[side][i].snapshot = runs != NULL ? runs[i] : diff->snapshots[side];
+			diff->runs[side][i].snapshot = set->count != 0 ? set->runs[i] : diff->snapshots[side];
 	}
 }
 

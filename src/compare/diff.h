@@ -49,11 +49,10 @@ struct diff_options {
 	bool single; /* the pairs are single threads, whatever the axis */
 	/*
 	 * Sets of runs: all captures of a side, the last of which is the snapshot that diff_create() is
-	 * given; NULL and 0 where that snapshot is all. Each outlives the diff. Not with `match`, `members`
-	 * or `single`; with `rates` every run has a window.
+	 * given; empty where that snapshot is all. Each outlives the diff. Not with `match`, `members` or
+	 * `single`; with `rates` every run has a window.
 	 */
-	const struct snapshot *const *runs[DIFF_SIDE_COUNT];
-	size_t run_count[DIFF_SIDE_COUNT];
+	struct comparability_set sets[DIFF_SIDE_COUNT];
 	const struct diff_floors *floors; /* replace floors of units, see diff_floors.h; NULL: none */
 };
 
@@ -193,7 +192,7 @@ void diff_release(struct diff *diff);
 /* Whether its sides are sets of runs: then evidence is how runs differ. */
 static inline bool diff_has_sets(const struct diff *diff)
 {
-	return diff->options.run_count[DIFF_AFTER] != 0;
+	return diff->options.sets[DIFF_AFTER].count != 0;
 }
 
 /* The pair that a thread of a side (index in its snapshot) belongs to; SIZE_MAX for one that does not count.

@@ -53,8 +53,8 @@ static void compare(struct sets *sets, const struct diff_floors *floors)
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		if (sets->count[side] == 0)
 			continue;
-		options.runs[side] = (const struct snapshot *const *)sets->runs[side];
-		options.run_count[side] = sets->count[side];
+		options.sets[side].runs = (const struct snapshot *const *)sets->runs[side];
+		options.sets[side].count = sets->count[side];
 		last[side] = sets->runs[side][sets->count[side] - 1];
 	}
 	sets->diff = diff_create(last[DIFF_BEFORE], last[DIFF_AFTER], &options);

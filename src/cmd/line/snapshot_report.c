@@ -122,7 +122,7 @@ static void describe_lives(struct snapshot_report *report)
 /* Says which runs are compared, "3 runs before (a, b, c) and 3 runs after (d, e, f)", and what decides. */
 static void describe_sets(struct snapshot_report *report)
 {
-	const struct comparability_set *sets = report->sets;
+	const struct comparability_set *sets = report->how.sets;
 	const bool is_tested = sets[DIFF_BEFORE].count >= DIFF_EVIDENCE_RUNS &&
 			       sets[DIFF_AFTER].count >= DIFF_EVIDENCE_RUNS;
 	struct buffer text = {0};
@@ -150,15 +150,13 @@ static int join_sets(struct snapshot_report *report, struct error *error)
 	report->how.by_threads = false;
 	report->how.rates = true;
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		const struct comparability_set *set = &report->sets[side];
+		const struct comparability_set *set = &report->how.sets[side];
 
-		report->how.runs[side] = set->runs;
-		report->how.run_count[side] = set->count;
 		for (size_t i = 0; i < set->count; i++)
 			report->how.rates &= set->runs[i]->window != NULL;
 	}
-	report->comparability = comparability_create_of_sets(report->sets);
-	if (report->sets[DIFF_BEFORE].count != 0)
+	report->comparability = comparability_create_of_sets(report->how.sets);
+	if (report->how.sets[DIFF_BEFORE].count != 0)
 		describe_sets(report);
 	if (!report->how.rates)
 		comparability_add(report->comparability, COMPARABILITY_NOTE, "lives",
@@ -182,7 +180,7 @@ static const struct dialect *choose_dialect(const struct snapshot_report *report
 {
 	/* ktstr compares no sets */
 	bool is_own = report_format_is_for_people(report->report.format) ||
-		      report->sets[DIFF_AFTER].count != 0;
+		      report->how.sets[DIFF_AFTER].count != 0;
 
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
 		is_own |= report->snapshots[side] != NULL && report->snapshots[side]->provenance.present;
@@ -198,7 +196,7 @@ int snapshot_report_join(struct snapshot_report *report, struct error *error)
 	if (report->how.dialect == NULL)
 		report->how.dialect = choose_dialect(report);
 	report->report.dialect = report->how.dialect;
-	if (report->sets[DIFF_AFTER].count != 0) {
+	if (report->how.sets[DIFF_AFTER].count != 0) {
 		result = join_sets(report, error);
 	} else if (before != NULL) {
 		report->comparability = comparability_create(before, after);
@@ -215,7 +213,7 @@ int snapshot_report_join(struct snapshot_report *report, struct error *error)
 				describe_lives(report);
 		}
 	}
-	if (report->how.floors != NULL && !report->how.rates && report->how.run_count[DIFF_AFTER] == 0)
+	if (report->how.floors != NULL && !report->how.rates && report->how.sets[DIFF_AFTER].count == 0)
 		comparability_add(report->comparability, COMPARABILITY_WARNING, "unused-floors",
 				  "the floors are not used: a change between two single readings has no "
 				  "verdict");

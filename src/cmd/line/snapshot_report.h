@@ -20,11 +20,10 @@ struct snapshot_report {
 	const char *names[DIFF_SIDE_COUNT]; /* of the files */
 	struct output output;
 	struct report report;
-	struct diff_options how; /* `by_threads` is the caller's, unless `threads_by_default` */
+	/* `sets`, of which `snapshots` are the last runs, are the caller's, and `by_threads` unless
+	 * `threads_by_default`. */
+	struct diff_options how;
 	const struct snapshot *snapshots[DIFF_SIDE_COUNT]; /* before is NULL in a report of one */
-	/* Of sets of runs, of which `snapshots` are the last: what each set has; empty without sets. The
-	 * caller sets it, before they are joined. */
-	struct comparability_set sets[DIFF_SIDE_COUNT];
 	struct comparability *comparability;
 	struct diff_match *match; /* NULL where the captures are not of one boot */
 	struct diff *diff;
