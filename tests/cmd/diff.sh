@@ -34,7 +34,7 @@ refuse "noise of two sets" 2 "(or --noise for one set)" diff "$before" "$after" 
 refuse "noise of one file" 2 "^ctop: diff needs two files" diff "$before" --noise
 refuse "noise with a rule" 2 "contradict each other" diff "$before" "$after" --noise --fail-if 'CPU%(*) > 20%'
 for option in --metrics=run_time_ns --sections=primary --sort-by=run_time_ns --tab=io --long --all --per=thread; do
-    refuse "noise with $option" 2 "^ctop: --noise has a table of its own: leave out " diff "$before" "$after" --noise $option
+    refuse "noise with $option" 2 "^ctop: --noise has a table of its own: leave out " diff "$before" "$after" --noise "$option"
 done
 refuse "sets in ktstr's cells" 2 "leave out --ktstr" diff "$before" "$before" -- "$after" "$after" --ktstr
 refuse "sets by threads" 2 "leave out --match thread" diff "$before" "$before" -- "$after" "$after" --match thread
