@@ -116,8 +116,9 @@ static uint64_t all_threads_on(const struct sentence *sentence, enum diff_side s
 }
 
 /*
- * Whether a time is longer than the threads of a side had in its window: a wait counts in full when it ends,
- * also what was before the window. Not asked of cgroups, and of sets, whose windows are many.
+ * Whether a wait is longer than the threads of a side had in its window: it counts in full when it ends, also
+ * what was before the window. Not asked of cgroups, of sets, whose windows are many, and of CPU time, which
+ * counts at once: more of it than threads had is of threads of which nobody knows how many they were.
  */
 static bool began_earlier(const struct sentence *sentence, enum column column, enum diff_side shown,
 			  const struct diff_value *value)
@@ -127,7 +128,8 @@ static bool began_earlier(const struct sentence *sentence, enum column column, e
 	uint64_t threads;
 
 	if (!diff->options.rates || diff_has_sets(diff) || column_report_ladder(column) != LADDER_NS ||
-	    column_entry(column)->operation == COLUMN_OPERATION_CGROUP || !value->side[shown].has_number)
+	    column_entry(column)->operation == COLUMN_OPERATION_CGROUP ||
+	    column == column_stored_form(COLUMN_CPU) || !value->side[shown].has_number)
 		return false;
 	threads = all_threads_on(sentence, shown);
 	return threads != 0 && number > rounding * (double)threads * NS_PER_S;

@@ -178,6 +178,29 @@ static void test_waits_of_earlier(void **state)
 	diff_summary_release(&summary);
 }
 
+/* CPU time counts at once: more of it than the threads known had is not from before the window. */
+static void test_cpu_of_unknown_threads(void **state)
+{
+	static const struct pair_thread threads[] = {
+		{"/", "web", "web", 10, 10, 5, 1 * S, 0, 0, REASON_READ},
+	};
+	static const struct diff_summary_per plain;
+	struct diff_summary summary = {0};
+	bool chosen[METRIC_COUNT];
+
+	(void)state;
+	diff_fixture_replace(pair_window(1000, threads, 1010, threads, 1),
+			     pair_window(1010, threads, 1020, threads, 1));
+	add_ended(after, "cc1", 50 * S);
+	compare(NULL);
+	memset(chosen, true, sizeof(chosen));
+	diff_summary_make(diff, chosen, &plain, false, &summary);
+	assert_int_equal(summary.count, 1);
+	assert_non_null(strstr(summary.items[0], "cc1, new: on a CPU "));
+	assert_null(strstr(summary.items[0], "before the window"));
+	diff_summary_release(&summary);
+}
+
 /* A thread that was renamed is the same one: it counts in its later group on both sides. */
 static void test_renamed(void **state)
 {
@@ -653,6 +676,7 @@ int main(void)
 		DIFF_TEST(test_ended),
 		DIFF_TEST(test_parent_of_storm),
 		DIFF_TEST(test_waits_of_earlier),
+		DIFF_TEST(test_cpu_of_unknown_threads),
 		DIFF_TEST(test_renamed),
 		DIFF_TEST(test_renamed_cgroup),
 		DIFF_TEST(test_evidence),
