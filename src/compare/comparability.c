@@ -623,6 +623,10 @@ struct comparability *comparability_create(const struct snapshot *before, const 
 
 /* --- sets of runs --- */
 
+enum {
+	LENGTHS_MOST = 3 /* windows of one set are at most so many times as long as each other */
+};
+
 /* The length of the window of a capture, ns; 0 for a single reading. */
 static uint64_t window_length(const struct snapshot *snapshot)
 {
@@ -637,14 +641,6 @@ static void append_length(uint64_t length, struct buffer *text)
 		humanize_duration(text, (double)length);
 	else
 		buffer_append_text(text, "none");
-}
-
-/* Whether a window is several times as long as another, or only one is there. */
-static bool are_unlike_lengths(uint64_t one, uint64_t other)
-{
-	const uint64_t factor = 3;
-
-	return one / factor > other || other / factor > one || (one == 0) != (other == 0);
 }
 
 /* Names the facts in which a run is not like the first of its set, with both values. */
@@ -667,7 +663,8 @@ static void examine_run(const struct comparability_set *set, size_t run, struct 
 		buffer_append_format(&text, "%s %s %s, not %s", text.length == begin ? ":" : ",", fact->name,
 				     fact->value[1], fact->value[0]);
 	}
-	if (are_unlike_lengths(first, own)) {
+	/* or only one has a window */
+	if ((first > own ? first : own) / LENGTHS_MOST > (first > own ? own : first)) {
 		buffer_append_text(&text, text.length == begin ? ": window " : ", window ");
 		append_length(own, &text);
 		buffer_append_text(&text, ", not ");

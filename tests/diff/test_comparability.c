@@ -333,6 +333,31 @@ static void test_copies(void **state)
 	comparability_release(comparability);
 }
 
+/* Runs are named whose windows are much longer or shorter, or are none. */
+static void test_lengths(void **state)
+{
+	static const char *const names[] = {"a", "b", "c", "d"};
+	struct snapshot *runs[] = {
+		pair_window(1000, threads, 1010, threads, COUNT(threads)),
+		pair_window(1100, threads, 1130, threads, COUNT(threads)),
+		pair_window(1200, threads, 1240, threads, COUNT(threads)),
+		pair_snapshot(1300, threads, COUNT(threads)),
+	};
+	const struct comparability_set sets[DIFF_SIDE_COUNT] = {
+		[DIFF_AFTER] = {(const struct snapshot *const *)runs, names, COUNT(runs)}};
+	struct comparability *comparability = comparability_create_of_sets(sets);
+
+	(void)state;
+	assert_int_equal(comparability->count, 2);
+	assert_string_equal(comparability->rows[0].text,
+			    "c is not like a, the first run of its set: window 40 s, not 10 s");
+	assert_string_equal(comparability->rows[1].text,
+			    "d is not like a, the first run of its set: window none, not 10 s");
+	comparability_release(comparability);
+	for (size_t i = 0; i < COUNT(runs); i++)
+		snapshot_release(runs[i]);
+}
+
 /* Runs of one set that are not alike are named, and captures that count twice; the order of sets is free. */
 static void test_sets(void **state)
 {
@@ -371,7 +396,7 @@ int main(void)
 		SIDES_TEST(test_namespaces),    SIDES_TEST(test_scope),
 		SIDES_TEST(test_other_writers), SIDES_TEST(test_generations),
 		SIDES_TEST(test_empty),         SIDES_TEST(test_sets),
-		SIDES_TEST(test_copies),
+		SIDES_TEST(test_copies),        SIDES_TEST(test_lengths),
 	};
 
 	return cmocka_run_group_tests_name("comparability", tests, NULL, NULL);
