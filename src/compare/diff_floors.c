@@ -121,7 +121,7 @@ static bool is_own_number(enum column column)
 static struct noises find_noises(const struct diff *diff)
 {
 	double *numbers = memory_allocate((diff->run_count[DIFF_AFTER] + 1) * sizeof(*numbers));
-	struct noises noises = {NULL};
+	struct noises noises = {0};
 
 	for (enum column column = 0; column < COLUMN_TASK_FIELDS; column++) {
 		if (column != COLUMN_COUNT && is_own_number(column))
