@@ -603,18 +603,6 @@ size_t diff_find(const struct diff *diff, const char *key, size_t length)
 	return diff_has_group(diff, DIFF_AFTER, group) ? diff->pair_of_group[DIFF_AFTER][group] : SIZE_MAX;
 }
 
-void diff_append_parts(const char *text, size_t length, struct buffer *buffer)
-{
-	const char *part = text, *end = text + length, *nul;
-
-	while ((nul = memchr(part, '\0', (size_t)(end - part))) != NULL) {
-		buffer_append(buffer, part, (size_t)(nul - part));
-		buffer_append_text(buffer, " | ");
-		part = nul + 1;
-	}
-	buffer_append(buffer, part, (size_t)(end - part));
-}
-
 void diff_append_key(const struct diff_pair *pair, struct buffer *buffer)
 {
 	diff_append_parts(pair->label, pair->label_length, buffer);

@@ -207,7 +207,17 @@ size_t diff_pair_of_ended(const struct diff *diff, enum diff_side side, uint32_t
 size_t diff_find(const struct diff *diff, const char *key, size_t length);
 
 /* Appends a key or label as people read it: on AXIS_ALL "cgroup | process | thread". Not sanitised. */
-void diff_append_parts(const char *text, size_t length, struct buffer *buffer);
+static inline void diff_append_parts(const char *text, size_t length, struct buffer *buffer)
+{
+	const char *part = text, *end = text + length, *nul;
+
+	while ((nul = memchr(part, '\0', (size_t)(end - part))) != NULL) {
+		buffer_append(buffer, part, (size_t)(nul - part));
+		buffer_append_text(buffer, " | ");
+		part = nul + 1;
+	}
+	buffer_append(buffer, part, (size_t)(end - part));
+}
 
 /* Appends the label of a pair so. */
 void diff_append_key(const struct diff_pair *pair, struct buffer *buffer);
