@@ -23,7 +23,7 @@ enum {
 	BURST_HARM = 10,
 };
 
-/* A change has to be so many times the larger spread: about twice the standard deviation of a part. */
+/* A change has to be so many times the mean of both spreads: about twice the standard deviation of a part. */
 static const double spreads_min = 3;
 
 /* A counter of all pairs: one number for each part of a side, a second. */
@@ -344,7 +344,7 @@ static void judge(const struct diff_value *value, double chance, double adjusted
 	cell->chance = chance;
 	cell->adjusted = adjusted;
 	cell->stands_out = fabs(value->delta) >=
-			   spreads_min * fmax(cell->spread[DIFF_BEFORE], cell->spread[DIFF_AFTER]);
+			   spreads_min * (cell->spread[DIFF_BEFORE] + cell->spread[DIFF_AFTER]) / 2;
 	cell->is_real &= cell->stands_out && adjusted <= DIFF_EVIDENCE_CHANCE_MAX;
 }
 
@@ -538,6 +538,17 @@ size_t diff_evidence_runs_needed(const struct diff *diff, const struct diff_pair
 
 /* --- verdicts --- */
 
+/* Whether a column says what is, not how much was done: a setting, or a number of threads that changed by
+ * more than a pool does as it works. */
+static bool is_as_it_is(const struct diff *diff, const struct diff_pair *pair, enum column column,
+			const struct diff_value *value)
+{
+	if (column_entry(column)->operation == COLUMN_OPERATION_THREADS)
+		return diff_harm(diff, pair, column) >= 1;
+	return diff_is_ordinal(column) || column == COLUMN_LIMIT ||
+	       (value->is_category && column_is_metric(column));
+}
+
 static struct diff_evidence_cell judge_alone(const struct diff *diff, const struct diff_pair *pair,
 					     enum column column, const struct diff_value *value)
 {
@@ -547,6 +558,7 @@ static struct diff_evidence_cell judge_alone(const struct diff *diff, const stru
 	const struct series *series;
 
 	cell.is_real = is_large(diff, pair, column, value);
+	cell.is_certain = diff_pair_is_joined(pair) && is_as_it_is(diff, pair, column, value);
 	if (diff_has_sets(diff)) {
 		judge_runs(diff, pair, column, &cell);
 		return cell;
@@ -591,7 +603,7 @@ struct diff_evidence_cell diff_evidence_of(const struct diff *diff, const struct
 enum cell_verdict diff_evidence_verdict(const struct diff_evidence_cell *cell)
 {
 	if (cell->is_real)
-		return cell->is_tested ? CELL_VERDICT_REAL : CELL_VERDICT_NOT_TESTED;
+		return cell->is_tested || cell->is_certain ? CELL_VERDICT_REAL : CELL_VERDICT_NOT_TESTED;
 	return cell->is_burst ? CELL_VERDICT_BURST : CELL_VERDICT_NO;
 }
 

@@ -19,6 +19,9 @@ const char diff_harm_words[] =
 
 /* The part of the threads before that counts as one unit, where that is more than the table has. */
 static const double threads_part = 0.2;
+/* The part that counts of what a group has less of, or had before it went: mostly work that came to its end.
+ */
+static const double less_part = 0.5;
 /* The harm of a number without a unit that changes wholly, and of another word. */
 static const double harm_of_number = 0.5, harm_of_word = 0.001;
 
@@ -91,16 +94,17 @@ static double seconds_of(const struct diff *diff)
 	return fmin(fmax(seconds, 1), 3600);
 }
 
-/* The amount that moved: the change, or all of it where the group is on one side only; NAN: not known. */
+/* The amount that counts of a change, or of all that a group has that is on one side only; NAN: not known. */
 static double amount_of(const struct diff_pair *pair, const struct diff_value *value)
 {
-	const enum diff_side side = pair->kind == DIFF_PAIR_ONLY_BEFORE ? DIFF_BEFORE : DIFF_AFTER;
+	const bool is_gone = pair->kind == DIFF_PAIR_ONLY_BEFORE;
+	const struct diff_side_value *side = &value->side[is_gone ? DIFF_BEFORE : DIFF_AFTER];
 
 	if (value->has_delta)
-		return fabs(value->delta);
+		return fabs(value->delta) * (value->delta < 0 ? less_part : 1);
 	if (diff_pair_is_joined(pair))
 		return value->differs ? 0 : (double)NAN;
-	return value->side[side].has_number ? fabs(value->side[side].number) : 0;
+	return side->has_number ? fabs(side->number) * (is_gone ? less_part : 1) : 0;
 }
 
 double diff_harm(const struct diff *diff, const struct diff_pair *pair, enum column column)

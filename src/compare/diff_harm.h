@@ -30,8 +30,9 @@ double diff_harm_unit(const struct diff_pair *pair, enum column column);
 
 /*
  * The harm of the change of a column in a pair, at least 0. A group on one side only counts with all that it
- * has. Counters of lives are divided by the seconds between the captures, from 1 to 3,600. A column without a
- * unit has less than 1. -INFINITY if the change is not known.
+ * has. What a group has less of, and what is gone, counts half. Counters of lives are divided by the seconds
+ * between the captures, from 1 to 3,600. A column without a unit has less than 1. -INFINITY if the change is
+ * not known.
  */
 double diff_harm(const struct diff *diff, const struct diff_pair *pair, enum column column);
 

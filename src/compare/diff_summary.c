@@ -381,6 +381,16 @@ static void append_other(const struct sentence *sentence, const struct diff_harm
 	diff_summary_append_burst(sentence->sides->diff, sentence->pair, column, sentence->text);
 }
 
+/* Whether starts are told, beside which those that are left of them say nothing. */
+static bool tells_starts(const size_t told[], size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (diff_harms[told[i]].column == COLUMN_BORN)
+			return true;
+	}
+	return false;
+}
+
 static void append_all(const struct sentence *sentence, const size_t told[], size_t count)
 {
 	const bool joined = diff_pair_is_joined(sentence->pair);
@@ -404,7 +414,7 @@ static void append_all(const struct sentence *sentence, const size_t told[], siz
 		buffer_append_text(sentence->text, joined && i == 1 ? "; " : ", ");
 		append_other(sentence, &diff_harms[told[i]]);
 	}
-	if (!joined && !about_threads &&
+	if (!joined && !about_threads && !tells_starts(told, count) &&
 	    (threads_on(sentence, DIFF_BEFORE) | threads_on(sentence, DIFF_AFTER)) != 0) {
 		append_threads(sentence, " (");
 		buffer_append_char(sentence->text, ')');

@@ -36,19 +36,27 @@ static bool mixes_sides(const struct table *table, size_t column, bool has_verdi
 static void explain_sides(struct report *report, const struct table *table)
 {
 	/* by whether there are real changes, and bursts */
-	static const char *const words[2][2] = {
-		{"cells without an arrow read the same before and after",
-		 "cells without an arrow read the same before and after; ≈ marks bursts"},
-		{"cells without an arrow read the same before and after; ≠ marks real changes",
-		 "cells without an arrow read the same before and after; ≠ marks real changes, ≈ bursts"},
+	static const char *const marks[2][2] = {
+		{"", "≈ marks bursts"},
+		{"≠ marks real changes", "≠ marks real changes, ≈ bursts"},
 	};
 	bool mixed = false, has_verdict[CELL_VERDICT_COUNT] = {false};
+	struct buffer text = {0};
+	const char *mark;
 
-	for (size_t i = 0; i < table->column_count; i++)
-		mixed |= !table->columns[i].sides && mixes_sides(table, i, has_verdict);
+	for (size_t i = 0; i < table->column_count; i++) {
+		if (!table->columns[i].sides)
+			mixed |= mixes_sides(table, i, has_verdict);
+	}
+	mark = marks[has_verdict[CELL_VERDICT_REAL]][has_verdict[CELL_VERDICT_BURST]];
 	if (mixed)
-		formats[report->format]->paragraph(
-			report, words[has_verdict[CELL_VERDICT_REAL]][has_verdict[CELL_VERDICT_BURST]]);
+		buffer_append_text(&text, "cells without an arrow read the same before and after");
+	if (mixed && *mark != '\0')
+		buffer_append_text(&text, "; ");
+	buffer_append_text(&text, mark);
+	if (text.length != 0)
+		formats[report->format]->paragraph(report, text.data);
+	buffer_release(&text);
 }
 
 void report_table(struct report *report, const struct table *table)

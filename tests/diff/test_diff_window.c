@@ -149,7 +149,7 @@ static void test_parent_of_storm(void **state)
 	diff_summary_make(diff, chosen, &plain, false, &summary);
 	assert_int_equal(summary.count, 1);
 	assert_string_equal(summary.items[0],
-			    "true, new: on a CPU 50.0%, threads started 500 per second by deploy-hook.sh");
+			    "true, new: on a CPU 50.0%, starts 500 per second by deploy-hook.sh");
 	diff_summary_release(&summary);
 }
 
