@@ -23,8 +23,10 @@ enum {
 	BURST_HARM = 10,
 };
 
-/* A change has to be so many times the mean of both spreads: about twice the standard deviation of a part. */
+/* A change has to be so many times the larger spread: about twice the standard deviation of a part. */
 static const double spreads_min = 3;
+/* Up to this likelihood of chance it is the mean of both: a wait that grows also varies more. */
+static const double chance_least = 0.001;
 
 /* A counter of all pairs: one number for each part of a side, a second. */
 struct series {
@@ -340,11 +342,14 @@ bool diff_evidence_is_unexplained(const struct diff *diff, const struct diff_pai
 static void judge(const struct diff_value *value, double chance, double adjusted,
 		  struct diff_evidence_cell *cell)
 {
+	const double *spread = cell->spread;
+	const double needed = adjusted <= chance_least ? (spread[DIFF_BEFORE] + spread[DIFF_AFTER]) / 2
+						       : fmax(spread[DIFF_BEFORE], spread[DIFF_AFTER]);
+
 	cell->is_tested = true;
 	cell->chance = chance;
 	cell->adjusted = adjusted;
-	cell->stands_out = fabs(value->delta) >=
-			   spreads_min * (cell->spread[DIFF_BEFORE] + cell->spread[DIFF_AFTER]) / 2;
+	cell->stands_out = fabs(value->delta) >= spreads_min * needed;
 	cell->is_real &= cell->stands_out && adjusted <= DIFF_EVIDENCE_CHANCE_MAX;
 }
 

@@ -37,7 +37,7 @@ struct diff_evidence_cell {
 			    chance */
 	bool is_real;    /* large enough, and where it is tested not by chance */
 	bool is_burst;   /* by chance as far as the test goes, since few parts hold most of it: see `burst` */
-	bool stands_out; /* where it is tested: the change is several times the mean spread */
+	bool stands_out; /* where it is tested: the change is several times the spread */
 	double spread[DIFF_SIDE_COUNT]; /* half the range of the middle half of the parts; NAN: not known */
 	double chance;                  /* that such a change is there by chance, by itself; 1 */
 	/* The same for one of all that the comparison tests; of sets of runs that of the change by itself,
