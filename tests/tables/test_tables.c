@@ -219,9 +219,9 @@ static void test_long_rows_of_one_side(void **state)
 	request.is_long = true;
 	diff_fixture_compare(AXIS_PROCESS);
 	expect("# primary\n"
-	       "gone, 2→-, run_time_ns, 100ns → -, -, -, \n"
 	       "web, 2, run_time_ns, 10ns → 93ns, +83ns, +830.0%, 0%\n"
 	       "fresh, -→1, run_time_ns, - → 60ns, -, -, \n"
+	       "gone, 2→-, run_time_ns, 100ns → -, -, -, \n"
 	       "db, 1, run_time_ns, 10ns → 20ns, +10ns, +100.0%, 0%\n"
 	       "init, 1, run_time_ns, 10ns → 15ns, +5ns, +50.0%, 0%\n"
 	       "idle, 1, run_time_ns, 5ns → 5ns, +0ns, +0.0%, 0%\n");
@@ -229,9 +229,9 @@ static void test_long_rows_of_one_side(void **state)
 	request.limit = 3;
 	choose_columns("group,before,after,delta,%,uptime,per-second,per-thread,spread,p,verdict");
 	expect("# primary\n"
-	       "gone, 100ns, -, -, -, , -, 50.00ns → -, -, -, -\n"
 	       "web, 10ns, 93ns, +83ns, +830.0%, 0%, -, 5.00ns → 46.50ns, -, -, -\n"
 	       "fresh, -, 60ns, -, -, , -, - → 60.00ns, -, -, -\n"
+	       "gone, 100ns, -, -, -, , -, 50.00ns → -, -, -, -\n"
 	       "(3 more)\n");
 }
 
@@ -455,8 +455,8 @@ static void test_wide_rows(void **state)
 	request.tab = TAB_RUN;
 	expect("# groups\n"
 	       "pcomm, THR, CPU, UTIME, STIME, QSHARE%, DISP, VCSW, ICSW, RUNQ, MAXTHR\n"
-	       "gone, 2 → -, 100ns → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -\n"
 	       "fresh, - → 1, - → 60ns, - → 0, - → 0, - → 0, - → 0, - → 0, - → 0, - → 0, - → 0\n"
+	       "gone, 2 → -, 100ns → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -\n"
 	       "still, - → 1, - → 0, - → 0, - → 0, -, - → 0, - → 0, - → 0, - → 0, - → 0\n"
 	       "db, 1, 10ns → 20ns, 0, 0, 41.2 → 25.9, 0, 0, 0, 7ns, 0\n"
 	       "web, 2, 10ns → 93ns, 0, 0, 0, 0, 0, 0, 0, 0\n"
@@ -465,16 +465,16 @@ static void test_wide_rows(void **state)
 	request.limit = 2;
 	expect("# groups\n"
 	       "pcomm, THR, CPU, UTIME, STIME, QSHARE%, DISP, VCSW, ICSW, RUNQ, MAXTHR\n"
-	       "gone, 2 → -, 100ns → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -\n"
 	       "fresh, - → 1, - → 60ns, - → 0, - → 0, - → 0, - → 0, - → 0, - → 0, - → 0, - → 0\n"
+	       "gone, 2 → -, 100ns → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -\n"
 	       "(4 more)\n"
 	       "(1 did not change)\n");
 	request.all = true;
 	request.limit = 0;
 	expect("# groups\n"
 	       "pcomm, THR, CPU, UTIME, STIME, QSHARE%, DISP, VCSW, ICSW, RUNQ, MAXTHR\n"
-	       "gone, 2 → -, 100ns → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -\n"
 	       "fresh, - → 1, - → 60ns, - → 0, - → 0, - → 0, - → 0, - → 0, - → 0, - → 0, - → 0\n"
+	       "gone, 2 → -, 100ns → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -\n"
 	       "still, - → 1, - → 0, - → 0, - → 0, -, - → 0, - → 0, - → 0, - → 0, - → 0\n"
 	       "db, 1, 10ns → 20ns, 0, 0, 41.2 → 25.9, 0, 0, 0, 7ns, 0\n"
 	       "web, 2, 10ns → 93ns, 0, 0, 0, 0, 0, 0, 0, 0\n"
@@ -485,8 +485,8 @@ static void test_wide_rows(void **state)
 	request.limit = 3;
 	expect("# groups\n"
 	       "comm, THR, CPU, UTIME, STIME, QSHARE%, DISP, VCSW, ICSW, RUNQ, MAXTHR\n"
-	       "gone t  /app/old, 2 → -, 100ns → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -\n"
 	       "fresh t  /app/new, - → 1, - → 60ns, - → 0, - → 0, - → 0, - → 0, - → 0, - → 0, - → 0, - → 0\n"
+	       "gone t  /app/old, 2 → -, 100ns → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -, 0 → -\n"
 	       "still t  /app/new, - → 1, - → 0, - → 0, - → 0, -, - → 0, - → 0, - → 0, - → 0, - → 0\n"
 	       "(5 more)\n");
 }
