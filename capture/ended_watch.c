@@ -543,9 +543,8 @@ static void add_free(struct reading *reading, const struct bpf_exit_item *item, 
 }
 
 /*
- * Whether a task ended before the first round came to it: that round, which has no row of it, is where
- * windows begin, so that nothing of its life is in them. A task that began while the round was under way is
- * not one of these.
+ * Whether a task ended before the first round reached it. Windows begin with that round, so the task has no
+ * part in them. A task that started during the round does.
  */
 static bool ended_before_all(const struct reading *reading, const struct bpf_exit_item *item)
 {

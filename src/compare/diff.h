@@ -289,9 +289,9 @@ void diff_forget(const struct diff *diff);
 bool diff_is_lost(const struct diff *diff, const struct diff_pair *pair, enum column column);
 
 /*
- * The value of one side of a pair; absent where it has no threads. A set of runs has the mean of its runs'
- * numbers: a run without the pair counts as 0 where numbers are amounts or threads, else not at all. Words
- * and ranges are those of the last run.
+ * The value of one side of a pair, absent if the side has no threads. The value of a set is the mean of its
+ * runs. A run without the pair counts as 0 for amounts and threads, and is left out of other means. Words and
+ * ranges come from the last run.
  */
 void diff_side(const struct diff *diff, const struct diff_pair *pair, enum diff_side side, enum column column,
 	       struct value *ret_value);

@@ -17,8 +17,8 @@ struct diff_floors;
 /* The smallest change of a column that counts, in its unit, of a second where diff_has_amounts(). */
 double diff_floors_of_unit(enum column column);
 
-/* The same in a pair: the floor that the comparison was given for it, if its groups are of the same axis,
- * else that of the unit. */
+/* The floor of a column in a pair: that of the file of floors if the file has the pair and the comparison's
+ * axis, else the unit's floor. */
 double diff_floors_of(const struct diff *diff, const struct diff_pair *pair, enum column column);
 
 /* The section of the table of floors, and its columns. The first column has the name of the axis. */
@@ -42,9 +42,9 @@ enum {
 struct table *diff_floors_table(const struct diff *diff, size_t limit);
 
 /*
- * Reads the CSV that `ctop diff RUN RUN RUN --noise --format csv` prints, for groups of an axis; `name` is
- * that of the file, for sentences. Returns 0 and floors that the caller releases with diff_floors_release(),
- * or -EINVAL with a sentence that says what kind of file, or which axis, is needed.
+ * Reads the CSV of `ctop diff RUN RUN RUN --noise --format csv` for groups of an axis. Error sentences name
+ * the file by `name`. Returns 0 and floors that the caller releases with diff_floors_release(), or -EINVAL
+ * with a sentence that names the required file format or axis.
  */
 int diff_floors_parse(const char *text, size_t length, const char *name, enum axis axis,
 		      struct diff_floors **ret_floors, struct error *error);

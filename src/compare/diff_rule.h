@@ -51,11 +51,10 @@ struct diff_rule_outcomes {
 };
 
 /*
- * Judges rules and appends the outcomes of each: the worst groups that break it, with their numbers, and how
- * many more do; else one outcome that the rule is kept. A rule without a matching group is broken, too. A
- * bound of a number decides where every number beyond it would decide alike. A group on one side only is
- * judged by the change from or to 0 in what adds up. Of windows and sets, changes by chance and bursts break
- * a rule with `any` only.
+ * Judges rules and appends their outcomes. A broken rule lists the worst groups with their numbers and counts
+ * the rest; a kept rule has one outcome. A rule without a matching group is broken. A lower or upper bound
+ * decides if every number beyond it gives the same answer. A group on one side only changes from or to 0 in
+ * columns that add up. In windows and sets, changes by chance and bursts break a rule only with `any`.
  *
  * A group whose number is unavailable, or a bound that does not decide, leaves the rule unjudged if the rule
  * names the group, or if no other matching group decides; else it is a warning. How many groups have no
@@ -69,9 +68,9 @@ void diff_rules_judge(const struct rule rules[], size_t count, const struct diff
 		      struct diff_rule_outcomes *outcomes);
 
 /*
- * Refuses a rule that says nothing about a comparison: one of `delayed` about sets of runs; and about single
- * readings, whose numbers are those of lives, one of a share of time, and where both are known to be of one
- * boot one of growth in percent. Returns 0, or -EINVAL with a sentence.
+ * Refuses a rule that this comparison cannot answer. Sets of runs have no `delayed`. Single readings count
+ * whole lives: they have no share of time, and no growth in percent if both come from one boot. Returns 0, or
+ * -EINVAL with a sentence.
  */
 int diff_rule_check(const struct rule *rule, const struct diff *diff, struct error *error);
 

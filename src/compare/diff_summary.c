@@ -116,9 +116,9 @@ static uint64_t all_threads_on(const struct sentence *sentence, enum diff_side s
 }
 
 /*
- * Whether a wait is longer than the threads of a side had in its window: it counts in full when it ends, also
- * what was before the window. Not asked of cgroups, of sets, whose windows are many, and of CPU time, which
- * counts at once: more of it than threads had is of threads of which nobody knows how many they were.
+ * Whether the waits of a side exceed its window times its threads: the kernel counts a whole wait when it
+ * ends, including the part before the window. False for cgroups, for sets, which have many windows, and for
+ * CPU time, which the kernel counts as it passes.
  */
 static bool began_earlier(const struct sentence *sentence, enum column column, enum diff_side shown,
 			  const struct diff_value *value)

@@ -384,7 +384,7 @@ static void test_burst(void **state)
 	expect_outcome("after:CPU%(burst) > 20", false, DIFF_RULE_BROKEN, "burst has ");
 }
 
-/* A floor that was given decides what is tested, also below that of the unit. */
+/* A floor from a file replaces the unit's floor, even a lower one. */
 static void test_floor_of_test(void **state)
 {
 	static const char text[] = "# noise\nthread,metric,mean,floor\nsteady,run_time_ns,0,1000000\n";

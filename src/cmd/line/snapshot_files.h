@@ -34,9 +34,9 @@ int snapshot_files_check_output(const char *const paths[], size_t count, const c
 int snapshot_files_check_history(const char *directory, const char *output, struct error *error);
 
 /*
- * Reads one snapshot file or several, a few at the same time, each of at most `max_bytes` of JSON; one of
- * them may be "-", and a file that is named twice is read once. Notes go to stderr. On success the caller
- * releases each. Returns 0, or a negative errno with a sentence that names the file.
+ * Reads snapshot files, several at the same time. Each may hold at most `max_bytes` of JSON. One path may be
+ * "-"; a path given twice is read once. Notes go to stderr. The caller releases each moment after a success.
+ * Returns 0, or a negative errno with a sentence that names the file.
  */
 int snapshot_files_read(const char *const paths[], size_t count, uint64_t max_bytes,
 			struct history_moment ret_files[], struct error *error);
