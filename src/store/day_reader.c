@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "day_reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "history_files.h"
+
+enum {
+	MARKS_MAX = 100000,          /* later marks of a file are ignored */
+	FACTS_PAYLOAD_MAX = 4096,    /* bytes */
+	INDEX_PAYLOAD_MAX = 1 << 20, /* bytes; a larger index is ignored */
+};
+
+/* --- errors --- */
+
+static int refuse_damage(const struct day_reader *reader, uint64_t offset, const char *what,
+			 struct error *error)
+{
+	return error_set(error, -EBADMSG, "%s: at byte %llu: %s is damaged", reader->path,
+			 (unsigned long long)offset, what);
+}
+
+static void note_hole(struct day_reader *reader, uint64_t from, uint64_t to)
+{
+	if (reader->hole_count < DAY_HOLES_MAX)
+		*MEMORY_APPEND(reader->holes, reader->hole_count,
+			       reader->hole_capacity) = (struct day_hole){from, to};
+	else if (reader->holes[DAY_HOLES_MAX - 1].to < to)
+		reader->holes[DAY_HOLES_MAX - 1].to = to;
+}
+
+/* --- contents of frames --- */
+
+/* Returns the index of an offset in reader->facts, where it is added if it is new. */
+static uint32_t number_facts(struct day_reader *reader, uint64_t offset)
+{
+	uint32_t number;
+
+	if (hash_map_get(&reader->fact_of, offset, &number))
+		return number;
+	number = (uint32_t)reader->fact_count;
+	*MEMORY_APPEND(reader->facts, reader->fact_count, reader->fact_capacity) = offset;
+	hash_map_set(&reader->fact_of, offset, number);
+	return number;
+}
+
+/* Adds a round; returns false if no recorder could have written it. */
+static bool add_round(struct day_reader *reader, struct day_round round)
+{
+	const struct day_round *before = reader->round_count != 0 ? &reader->rounds[reader->round_count - 1]
+								  : NULL;
+
+	if (!day_round_is_valid(&round, before, reader->day))
+		return false;
+	round.round.day = reader->day;
+	round.round.boot = number_facts(reader, round.facts);
+	*MEMORY_APPEND(reader->rounds, reader->round_count, reader->round_capacity) = round;
+	return true;
+}
+
+static bool add_mark(struct day_reader *reader, uint64_t offset)
+{
+	if (reader->mark_count != 0 &&
+	    offset < reader->marks[reader->mark_count - 1] + DAY_FRAME_HEADER_BYTES)
+		return false;
+	if (reader->mark_count < MARKS_MAX)
+		*MEMORY_APPEND(reader->marks, reader->mark_count, reader->mark_capacity) = offset;
+	return true;
+}
+
+static void end_index(struct day_reader *reader, const struct day_frame *frame)
+{
+	reader->index = frame->offset;
+	reader->index_end = day_frame_end(frame);
+	reader->indexed_rounds = reader->round_count;
+	reader->indexed_marks = reader->mark_count;
+}
+
+/* Adds the content of a frame that holds. reader->frame has the beginning of its payload. */
+static void take_frame(struct day_reader *reader, const struct day_frame *frame)
+{
+	struct day_round round = {
+		.round = {.id = (int64_t)frame->offset, .unix_ns = frame->unix_ns},
+		.length = frame->length,
+	};
+	bool is_good = true;
+
+	if (frame->kind == DAY_FRAME_ROUND) {
+		is_good = reader->frame.length == DAY_RECORD_BYTES;
+		if (is_good)
+			day_record_read(&round, (const uint8_t *)reader->frame.data);
+		is_good = is_good && add_round(reader, round);
+	} else if (frame->kind == DAY_FRAME_MARK) {
+		is_good = add_mark(reader, frame->offset);
+	} else if (frame->kind == DAY_FRAME_INDEX) {
+		end_index(reader, frame);
+	}
+	if (!is_good)
+		note_hole(reader, frame->offset, day_frame_end(frame));
+}
+
+/* Reads the frames between two offsets and skips damage between them. *ret_end is the offset just past the
+ * last frame that holds. */
+static int scan_frames(struct day_reader *reader, uint64_t from, uint64_t to, uint64_t *ret_end)
+{
+	const uint64_t size = reader->source.size;
+	struct day_frame frame;
+	int result = 0;
+
+	reader->source.size = to;
+	while (from < to) {
+		result = day_frame_read(&reader->source, from, DAY_RECORD_BYTES, &reader->frame, &frame);
+		if (result == 0) {
+			const uint64_t bad = from;
+
+			result = day_frame_find(&reader->source, from + 1, to, &frame);
+			if (result <= 0)
+				break;
+			from = frame.offset;
+			/* the recorder may have finished the torn frame meanwhile */
+			result = day_frame_read(&reader->source, bad, 0, &reader->frame, &frame);
+			if (result > 0)
+				from = bad;
+			else if (result == 0)
+				note_hole(reader, bad, from);
+		} else if (result > 0) {
+			take_frame(reader, &frame);
+			from = day_frame_end(&frame);
+		}
+		if (result < 0)
+			break;
+	}
+	reader->source.size = size;
+	*ret_end = from;
+	return result < 0 ? result : 0;
+}
+
+/* As scan_frames(), for a part of the file that frames follow: damage at its end is a hole, too. */
+static int scan_part(struct day_reader *reader, uint64_t from, uint64_t to)
+{
+	uint64_t end;
+	const int result = scan_frames(reader, from, to, &end);
+
+	if (result == 0 && end < to)
+		note_hole(reader, end, to);
+	return result;
+}
+
+/* --- indexes --- */
+
+/* Adds the rounds and marks of an index. Returns false, and adds nothing, if one of them is invalid. */
+static bool add_entries(struct day_reader *reader, const struct day_frame *frame, uint32_t rounds,
+			uint32_t marks)
+{
+	const uint8_t *next = (const uint8_t *)reader->frame.data + DAY_INDEX_BYTES;
+	const size_t rounds_before = reader->round_count, marks_before = reader->mark_count;
+	const uint64_t from = day_get(reader->frame.data + DAY_INDEX_FROM_AT, 8);
+	bool is_good = true;
+
+	for (uint32_t i = 0; i < rounds && is_good; i++, next += DAY_ENTRY_BYTES) {
+		const struct day_round round = day_entry_read(next);
+		const uint64_t id = (uint64_t)round.round.id;
+
+		is_good = id >= from && add_round(reader, round) &&
+			  id + DAY_FRAME_HEADER_BYTES + round.length <= frame->offset;
+	}
+	for (uint32_t i = 0; i < marks && is_good; i++, next += DAY_MARK_BYTES) {
+		const uint64_t mark = day_get(next, 8);
+
+		is_good = mark >= from && mark < frame->offset && add_mark(reader, mark);
+	}
+	if (!is_good) {
+		reader->round_count = rounds_before;
+		reader->mark_count = marks_before;
+	}
+	return is_good;
+}
+
+/*
+ * Adds the content of the index frame at an offset, after the frames between *known_end and the first offset
+ * that the index covers. An unusable index is ignored: *known_end stays before its frames, which the next
+ * call or the last scan reads one by one.
+ */
+static int take_index(struct day_reader *reader, uint64_t offset, uint64_t *known_end)
+{
+	struct day_frame frame;
+	uint64_t from;
+	uint32_t rounds, marks;
+	int result = day_frame_read(&reader->source, offset, INDEX_PAYLOAD_MAX, &reader->frame, &frame);
+
+	if (result <= 0 || frame.length < DAY_INDEX_BYTES || frame.length > INDEX_PAYLOAD_MAX)
+		return result < 0 ? result : 0;
+	from = day_get(reader->frame.data + DAY_INDEX_FROM_AT, 8);
+	rounds = (uint32_t)day_get(reader->frame.data + DAY_INDEX_ROUNDS_AT, 4);
+	marks = (uint32_t)day_get(reader->frame.data + DAY_INDEX_MARKS_AT, 4);
+	if (from < *known_end || from > offset ||
+	    frame.length !=
+		    DAY_INDEX_BYTES + (uint64_t)rounds * DAY_ENTRY_BYTES + (uint64_t)marks * DAY_MARK_BYTES)
+		return 0;
+	if (from > *known_end) {
+		result = scan_part(reader, *known_end, from);
+		*known_end = from;
+		/* the scan has overwritten reader->frame */
+		if (result == 0)
+			result = day_frame_read(&reader->source, offset, INDEX_PAYLOAD_MAX, &reader->frame,
+						&frame);
+		if (result <= 0)
+			return result;
+	}
+	if (!add_entries(reader, &frame, rounds, marks))
+		return 0;
+	end_index(reader, &frame);
+	*known_end = day_frame_end(&frame);
+	return 0;
+}
+
+/* Lists the offsets of the index frames, last one first. It follows their links, and searches for the
+ * previous index where a link is broken. The caller frees the list. */
+static int find_indexes(struct day_reader *reader, uint64_t **ret_offsets, size_t *ret_count)
+{
+	uint64_t limit = reader->source.size, linked = limit;
+	uint64_t *offsets = NULL;
+	size_t count = 0, capacity = 0;
+	struct day_frame frame;
+	int result = 1;
+
+	/* a link of 0 marks the first index */
+	while (result > 0 && linked != 0) {
+		uint8_t previous[sizeof(uint64_t)], header[DAY_FRAME_HEADER_BYTES];
+
+		result = linked < limit ? day_frame_peek(&reader->source, linked, header, &frame) : 0;
+		if (result == 0 ||
+		    (result > 0 && (frame.kind != DAY_FRAME_INDEX || day_frame_end(&frame) > limit)))
+			result = day_frame_find_index(&reader->source, limit, &frame);
+		if (result <= 0)
+			break;
+		*MEMORY_APPEND(offsets, count, capacity) = limit = frame.offset;
+		if (frame.length < DAY_INDEX_BYTES ||
+		    day_source_read(&reader->source, previous, sizeof(previous),
+				    frame.offset + DAY_FRAME_HEADER_BYTES + DAY_INDEX_PREVIOUS_AT) <
+			    (ssize_t)sizeof(previous))
+			linked = limit; /* search for the previous index */
+		else
+			linked = day_get(previous, 8);
+	}
+	*ret_offsets = offsets;
+	*ret_count = count;
+	return result < 0 ? result : 0;
+}
+
+/* --- the file --- */
+
+/* Checks the file's header, unless the file ends inside it: then *ret_has_frames is false. */
+static int check_header(struct day_reader *reader, bool *ret_has_frames, struct error *error)
+{
+	uint8_t own[DAY_HEADER_BYTES], header[DAY_HEADER_BYTES] = {0};
+	const ssize_t length = day_source_read(&reader->source, header, sizeof(header), 0);
+	const size_t compared = length < DAY_HEADER_VERSION_AT ? (size_t)length : DAY_HEADER_VERSION_AT;
+	const uint64_t version = day_get(header + DAY_HEADER_VERSION_AT, 4);
+
+	*ret_has_frames = true;
+	if (length < 0)
+		return day_error(reader->path, (int)length, error);
+	day_header_make(own);
+	if (memcmp(header, own, compared) != 0 || (length == DAY_HEADER_BYTES && version == 0))
+		note_hole(reader, 0, DAY_HEADER_BYTES);
+	else if (length < DAY_HEADER_BYTES)
+		*ret_has_frames = false;
+	else if (version > DAY_VERSION)
+		return error_set(
+			error, -EPROTONOSUPPORT,
+			"%s: it was written by a newer ctop (version %u of its format, this one knows %d); "
+			"use that one",
+			reader->path, (unsigned int)version, DAY_VERSION);
+	return 0;
+}
+
+static int load_file(struct day_reader *reader, struct error *error)
+{
+	uint64_t *indexes = NULL, known_end = DAY_HEADER_BYTES;
+	size_t count = 0;
+	bool has_frames;
+	int result = check_header(reader, &has_frames, error);
+
+	if (result < 0 || !has_frames)
+		return result;
+	reader->index_end = known_end;
+	result = find_indexes(reader, &indexes, &count);
+	while (result == 0 && count-- > 0)
+		result = take_index(reader, indexes[count], &known_end);
+	free(indexes);
+	if (result == 0)
+		result = scan_frames(reader, known_end, reader->source.size, &reader->end);
+	if (result < 0)
+		return day_error(reader->path, result, error);
+	/* frames that hold prove that only the header is damaged */
+	if (reader->hole_count != 0 && reader->end == DAY_HEADER_BYTES)
+		return error_set(error, -EMEDIUMTYPE, "%s: it is no file of a history", reader->path);
+	return 0;
+}
+
+int day_reader_open(struct day_reader *reader, const char *directory, uint32_t day, int access,
+		    struct error *error)
+{
+	char name[HISTORY_FILES_NAME];
+	struct stat status;
+	int result = 0;
+
+	*reader = (struct day_reader){.path = history_files_path(directory, history_files_name(day, name)),
+				      .day = day};
+	/* O_NONBLOCK: opening a FIFO would wait for a writer */
+	reader->source.descriptor = open(reader->path,
+					 access | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	if (reader->source.descriptor < 0)
+		result = errno == ELOOP || errno == ENXIO ? -EMEDIUMTYPE : -errno;
+	else if (fstat(reader->source.descriptor, &status) < 0)
+		result = -errno;
+	else if (!S_ISREG(status.st_mode))
+		result = -EMEDIUMTYPE;
+	if (result == -EMEDIUMTYPE)
+		error_set(error, result, "%s: it is no regular file", reader->path);
+	else if (result < 0)
+		day_error(reader->path, result, error);
+	if (result == 0) {
+		reader->source.size = (uint64_t)status.st_size;
+		reader->changed = status.st_mtim;
+		day_source_allow(&reader->source, reader->source.size);
+		result = load_file(reader, error);
+	}
+	if (result < 0)
+		day_reader_close(reader);
+	return result;
+}
+
+void day_reader_close(struct day_reader *reader)
+{
+	if (!day_reader_is_open(reader))
+		return;
+	if (reader->source.descriptor >= 0)
+		close(reader->source.descriptor);
+	hash_map_release(&reader->fact_of);
+	buffer_release(&reader->state);
+	buffer_release(&reader->interval);
+	buffer_release(&reader->frame);
+	free(reader->rounds);
+	free(reader->marks);
+	free(reader->facts);
+	free(reader->holes);
+	free(reader->path);
+	*reader = (struct day_reader){0};
+}
+
+int day_reader_follow(struct day_reader *reader, struct error *error)
+{
+	struct stat status;
+	uint64_t size;
+	int result;
+
+	if (fstat(reader->source.descriptor, &status) < 0)
+		return day_error(reader->path, -errno, error);
+	size = (uint64_t)status.st_size;
+	if (status.st_nlink == 0 || size < reader->end)
+		return error_set(error, -ESTALE, "%s: it was removed or cut", reader->path);
+	if (size == reader->source.size && status.st_mtim.tv_sec == reader->changed.tv_sec &&
+	    status.st_mtim.tv_nsec == reader->changed.tv_nsec)
+		return 0;
+	reader->source.size = size;
+	reader->changed = status.st_mtim;
+	day_source_allow(&reader->source, size - reader->end);
+	if (reader->end == 0)
+		return load_file(reader, error);
+	result = scan_frames(reader, reader->end, size, &reader->end);
+	return result < 0 ? day_error(reader->path, result, error) : 0;
+}
+
+/* --- rounds --- */
+
+/* Returns the index of the first round that is not before a time or, with the time 0, an id. */
+static size_t find_first(const struct day_reader *reader, uint64_t unix_ns, uint64_t id)
+{
+	size_t from = 0, to = reader->round_count;
+
+	while (from < to) {
+		const size_t middle = from + (to - from) / 2;
+		const struct history_round *round = &reader->rounds[middle].round;
+
+		if (round->unix_ns < unix_ns || (uint64_t)round->id < id)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+size_t day_reader_at(const struct day_reader *reader, uint64_t id)
+{
+	return find_first(reader, 0, id);
+}
+
+size_t day_reader_since(const struct day_reader *reader, uint64_t unix_ns)
+{
+	return find_first(reader, unix_ns, 0);
+}
+
+const struct day_round *day_reader_find(const struct day_reader *reader, uint64_t id)
+{
+	const size_t index = day_reader_at(reader, id);
+
+	return index < reader->round_count && (uint64_t)reader->rounds[index].round.id == id
+		       ? &reader->rounds[index]
+		       : NULL;
+}
+
+/* Reads a whole frame. Returns 0, -EBADMSG if it does not hold or has another kind, or another errno. */
+static int read_frame(struct day_reader *reader, uint64_t offset, enum day_frame_kind kind,
+		      struct buffer *payload, struct day_frame *ret_frame, const char *what,
+		      struct error *error)
+{
+	int result;
+
+	day_source_allow(&reader->source, DAY_FRAME_PAYLOAD_MAX);
+	result = day_frame_read(&reader->source, offset, SIZE_MAX, payload, ret_frame);
+	if (result < 0)
+		return day_error(reader->path, result, error);
+	if (result == 0 || ret_frame->kind != (uint32_t)kind)
+		return refuse_damage(reader, offset, what, error);
+	return 0;
+}
+
+int day_reader_state(struct day_reader *reader, const struct day_round *round, const void **ret_state,
+		     size_t *ret_length, struct error *error)
+{
+	static const char what[] = "the recording of a round";
+	const uint64_t offset = (uint64_t)round->round.id;
+	uint8_t listed[DAY_ENTRY_BYTES], stored[DAY_ENTRY_BYTES];
+	struct day_round found = {0};
+	struct day_frame frame;
+	int result = read_frame(reader, offset, DAY_FRAME_ROUND, &reader->state, &frame, what, error);
+
+	if (result < 0)
+		return result;
+	if (frame.length < DAY_RECORD_BYTES)
+		return refuse_damage(reader, offset, what, error);
+	/* an index may have another record of it */
+	found.round.id = round->round.id;
+	found.round.unix_ns = frame.unix_ns;
+	found.length = frame.length;
+	day_record_read(&found, (const uint8_t *)reader->state.data);
+	day_entry_write(&found, stored);
+	day_entry_write(round, listed);
+	if (memcmp(listed, stored, sizeof(listed)) != 0)
+		return refuse_damage(reader, offset, what, error);
+	*ret_state = reader->state.data + DAY_RECORD_BYTES;
+	*ret_length = reader->state.length - DAY_RECORD_BYTES;
+	return 0;
+}
+
+int day_reader_interval(struct day_reader *reader, const struct day_round *round, const void **ret_interval,
+			size_t *ret_length, struct error *error)
+{
+	static const char what[] = "the interval of a round";
+	struct day_frame frame;
+	int result = 0;
+
+	buffer_clear(&reader->interval);
+	if (round->interval != 0)
+		result = read_frame(reader, round->interval, DAY_FRAME_INTERVAL, &reader->interval, &frame,
+				    what, error);
+	if (result == 0 && round->interval != 0 && day_frame_end(&frame) > (uint64_t)round->round.id)
+		result = refuse_damage(reader, round->interval, what, error);
+	*ret_interval = reader->interval.data;
+	*ret_length = reader->interval.length;
+	return result;
+}
+
+/* --- texts --- */
+
+/* Returns the next NUL-terminated text of a payload and advances *at past it, or NULL. */
+static const char *next_text(const struct buffer *payload, size_t *at)
+{
+	const char *text = payload->data + *at;
+	const char *end = *at < payload->length ? memchr(text, '\0', payload->length - *at) : NULL;
+
+	if (end == NULL)
+		return NULL;
+	*at += (size_t)(end - text) + 1;
+	return text;
+}
+
+int day_reader_boot(struct day_reader *reader, uint32_t boot, struct arena *arena,
+		    struct history_boot *ret_boot, struct error *error)
+{
+	static const char what[] = "what it says of the host";
+	const uint64_t offset = reader->facts[boot];
+	struct day_frame frame;
+	size_t at = 0;
+	int result = read_frame(reader, offset, DAY_FRAME_FACTS, &reader->frame, &frame, what, error);
+
+	if (result == 0 && frame.length > FACTS_PAYLOAD_MAX)
+		result = refuse_damage(reader, offset, what, error);
+	for (size_t i = 0; result == 0 && i < HISTORY_BOOT_TEXTS; i++) {
+		const char *text = next_text(&reader->frame, &at);
+
+		if (text == NULL)
+			result = refuse_damage(reader, offset, what, error);
+		else
+			ret_boot->texts[i] = arena_duplicate(arena, text, strlen(text));
+	}
+	return result;
+}
+
+/* Reads the texts of a mark; returns false if the payload is not one of a mark. */
+static bool read_mark(const struct buffer *payload, struct arena *arena, struct history_mark *ret_mark)
+{
+	const char *texts[3];
+	size_t at = 0;
+
+	for (size_t i = 0; i < ARRAY_COUNT(texts); i++) {
+		texts[i] = next_text(payload, &at);
+		if (texts[i] == NULL || strlen(texts[i]) > DAY_MARK_TEXT_MAX)
+			return false;
+		texts[i] = texts[i][0] != '\0' || i == 0 ? arena_duplicate(arena, texts[i], strlen(texts[i]))
+							 : NULL;
+	}
+	ret_mark->kind = texts[0];
+	ret_mark->text = texts[1];
+	ret_mark->path = texts[2];
+	return true;
+}
+
+int day_reader_marks(struct day_reader *reader, uint64_t from_unix_ns, uint64_t to_unix_ns,
+		     struct history_marks *marks, struct error *error)
+{
+	uint64_t known_end = DAY_HEADER_BYTES;
+
+	for (size_t i = 0; i < reader->mark_count; i++) {
+		const uint64_t offset = reader->marks[i];
+		struct history_mark mark = {0};
+		struct day_frame frame;
+		bool is_asked = false;
+		int result = read_frame(reader, offset, DAY_FRAME_MARK, &reader->frame, &frame, "a mark",
+					error);
+
+		if (result < 0 && result != -EBADMSG)
+			return result;
+		/* nested marks could make texts of far more bytes than the file has */
+		if (result == 0 && offset >= known_end) {
+			known_end = day_frame_end(&frame);
+			is_asked = frame.unix_ns >= from_unix_ns && frame.unix_ns <= to_unix_ns;
+			mark.unix_ns = frame.unix_ns;
+			if (!is_asked)
+				continue;
+			is_asked = read_mark(&reader->frame, &marks->arena, &mark);
+		}
+		if (is_asked)
+			*MEMORY_APPEND(marks->items, marks->count, marks->capacity) = mark;
+		else
+			note_hole(reader, offset, offset + 1);
+	}
+	return 0;
+}

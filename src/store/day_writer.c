@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "day_writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "day_frame.h"
+#include "day_reader.h"
+#include "history_files.h"
+
+enum {
+	BOOT_TEXT_MAX = 255, /* bytes */
+};
+
+/* --- frames --- */
+
+/* Adds a frame, whose payload is that of two buffers (NULL: none), to those that are appended next. Returns
+ * its offset. */
+static uint64_t add_frame(struct day_writer *writer, enum day_frame_kind kind, uint64_t unix_ns,
+			  const struct buffer *first, const struct buffer *second)
+{
+	static const uint8_t header[DAY_FRAME_HEADER_BYTES];
+	const size_t at = writer->frames.length;
+	struct day_frame frame = {.kind = (uint32_t)kind, .offset = writer->end + at, .unix_ns = unix_ns};
+
+	buffer_append(&writer->frames, header, sizeof(header));
+	buffer_append(&writer->frames, first->data, first->length);
+	if (second != NULL)
+		buffer_append(&writer->frames, second->data, second->length);
+	frame.length = writer->frames.length - at - sizeof(header);
+	day_frame_seal(&frame, (uint8_t *)writer->frames.data + at);
+	return frame.offset;
+}
+
+static int write_frames(struct day_writer *writer)
+{
+	const struct buffer *frames = &writer->frames;
+	size_t done = 0;
+
+	while (done < frames->length) {
+		const ssize_t written = pwrite(writer->descriptor, frames->data + done, frames->length - done,
+					       (off_t)(writer->end + done));
+
+		if (written < 0 && errno != EINTR)
+			return -errno;
+		if (written == 0)
+			return -ENOSPC;
+		if (written > 0)
+			done += (size_t)written;
+	}
+	return 0;
+}
+
+/* Appends the frames that were added. */
+static int append_frames(struct day_writer *writer, struct error *error)
+{
+	const int result = write_frames(writer);
+
+	if (result == 0)
+		writer->end += writer->frames.length;
+	/* if this fails, readers stop at the torn frame until the next frame overwrites it */
+	else if (ftruncate(writer->descriptor, (off_t)writer->end) < 0)
+		errno = 0;
+	buffer_clear(&writer->frames);
+	return result < 0 ? day_error(writer->path, result, error) : 0;
+}
+
+/* --- opening --- */
+
+static int write_header(struct day_writer *writer, struct error *error)
+{
+	uint8_t header[DAY_HEADER_BYTES];
+
+	day_header_make(header);
+	buffer_append(&writer->frames, header, sizeof(header));
+	writer->listed_to = DAY_HEADER_BYTES;
+	return append_frames(writer, error);
+}
+
+static void release_writer(struct day_writer *writer)
+{
+	if (writer->descriptor >= 0)
+		close(writer->descriptor);
+	buffer_release(&writer->frames);
+	buffer_release(&writer->entries);
+	buffer_release(&writer->marks);
+	buffer_release(&writer->facts);
+	free(writer->path);
+	*writer = (struct day_writer){0};
+}
+
+int day_writer_create(struct day_writer *writer, const char *directory, uint32_t day, struct error *error)
+{
+	char name[HISTORY_FILES_NAME];
+	int result;
+
+	*writer = (struct day_writer){.path = history_files_path(directory, history_files_name(day, name)),
+				      .day = day};
+	writer->descriptor = open(writer->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0640);
+	if (writer->descriptor < 0)
+		result = day_error(writer->path, -errno, error);
+	else
+		result = write_header(writer, error);
+	if (result < 0)
+		release_writer(writer);
+	return result;
+}
+
+static void list_round(struct day_writer *writer, const struct day_round *round)
+{
+	uint8_t entry[DAY_ENTRY_BYTES];
+
+	day_entry_write(round, entry);
+	buffer_append(&writer->entries, entry, sizeof(entry));
+}
+
+static void list_mark(struct day_writer *writer, uint64_t offset)
+{
+	uint8_t entry[DAY_MARK_BYTES];
+
+	day_put(entry, sizeof(entry), offset);
+	buffer_append(&writer->marks, entry, sizeof(entry));
+}
+
+int day_writer_continue(struct day_writer *writer, const struct day_reader *reader, struct error *error)
+{
+	const uint64_t torn = reader->source.size - reader->end;
+	int result = 0;
+
+	if (reader->hole_count != 0 || torn > DAY_FRAME_HEADER_BYTES + DAY_FRAME_PAYLOAD_MAX)
+		return error_set(
+			error, -EBADMSG,
+			"%s: it is damaged from byte %llu on; what is whole in it can still be read",
+			reader->path,
+			(unsigned long long)(reader->hole_count != 0 ? reader->holes[0].from : reader->end));
+	*writer = (struct day_writer){
+		.path = memory_duplicate(reader->path),
+		.descriptor = fcntl(reader->source.descriptor, F_DUPFD_CLOEXEC, 0),
+		.day = reader->day,
+		.end = reader->end,
+		.index = reader->index,
+		.listed_to = reader->index_end,
+	};
+	if (writer->descriptor < 0 || (torn != 0 && ftruncate(writer->descriptor, (off_t)reader->end) < 0))
+		result = day_error(writer->path, -errno, error);
+	else if (reader->end == 0)
+		result = write_header(writer, error);
+	if (result < 0) {
+		release_writer(writer);
+		return result;
+	}
+	for (size_t i = reader->indexed_rounds; i < reader->round_count; i++)
+		list_round(writer, &reader->rounds[i]);
+	for (size_t i = reader->indexed_marks; i < reader->mark_count; i++)
+		list_mark(writer, reader->marks[i]);
+	return 0;
+}
+
+void day_writer_close(struct day_writer *writer)
+{
+	if (!day_writer_is_open(writer))
+		return;
+	/* without this index readers read its frames one by one */
+	(void)day_writer_index(writer, NULL);
+	release_writer(writer);
+}
+
+bool day_writer_has_moved(const struct day_writer *writer)
+{
+	struct stat written, found;
+
+	if (lstat(writer->path, &found) < 0)
+		return errno == ENOENT || errno == ENOTDIR;
+	return fstat(writer->descriptor, &written) == 0 &&
+	       (written.st_dev != found.st_dev || written.st_ino != found.st_ino);
+}
+
+/* --- contents --- */
+
+/* Appends NUL-terminated texts of at most `max` bytes; NULL counts as "". */
+static void append_texts(struct buffer *payload, const char *const *texts, size_t count, size_t max)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (texts[i] != NULL)
+			buffer_append(payload, texts[i], strnlen(texts[i], max));
+		buffer_append_char(payload, '\0');
+	}
+}
+
+int day_writer_index(struct day_writer *writer, struct error *error)
+{
+	const size_t rounds = writer->entries.length / DAY_ENTRY_BYTES,
+		     marks = writer->marks.length / DAY_MARK_BYTES;
+	uint8_t head[DAY_INDEX_BYTES];
+	struct buffer payload = {0};
+	uint64_t unix_ns = 0, offset;
+	int result;
+
+	if (rounds == 0 && marks == 0)
+		return 0;
+	if (rounds != 0)
+		unix_ns = day_entry_read((const uint8_t *)writer->entries.data + writer->entries.length -
+					 DAY_ENTRY_BYTES)
+				  .round.unix_ns;
+	day_put(head + DAY_INDEX_PREVIOUS_AT, 8, writer->index);
+	day_put(head + DAY_INDEX_FROM_AT, 8, writer->listed_to);
+	day_put(head + DAY_INDEX_ROUNDS_AT, 4, rounds);
+	day_put(head + DAY_INDEX_MARKS_AT, 4, marks);
+	buffer_append(&payload, head, sizeof(head));
+	buffer_append(&payload, writer->entries.data, writer->entries.length);
+	offset = add_frame(writer, DAY_FRAME_INDEX, unix_ns, &payload, &writer->marks);
+	buffer_release(&payload);
+	result = append_frames(writer, error);
+	if (result < 0)
+		return result;
+	writer->index = offset;
+	writer->listed_to = writer->end;
+	buffer_clear(&writer->entries);
+	buffer_clear(&writer->marks);
+	writer->wants_sync = true;
+	return 0;
+}
+
+/* Adds a frame of facts unless the last one has the same. Returns its offset. */
+static uint64_t add_facts(struct day_writer *writer, uint64_t unix_ns, const struct history_boot *boot,
+			  struct buffer *facts)
+{
+	append_texts(facts, boot->texts, HISTORY_BOOT_TEXTS, BOOT_TEXT_MAX);
+	if (facts->length == writer->facts.length &&
+	    memcmp(facts->data, writer->facts.data, facts->length) == 0)
+		return writer->facts_offset;
+	return add_frame(writer, DAY_FRAME_FACTS, unix_ns, facts, NULL);
+}
+
+int day_writer_add(struct day_writer *writer, struct day_round *round, const struct history_boot *boot,
+		   const struct recording *recording, struct error *error)
+{
+	const uint64_t unix_ns = round->round.unix_ns;
+	char record[DAY_RECORD_BYTES];
+	const struct buffer head = {.data = record, .length = sizeof(record)};
+	struct buffer facts = {0};
+	int result;
+
+	if (recording->state.length > DAY_FRAME_PAYLOAD_MAX - DAY_RECORD_BYTES ||
+	    recording->interval.length > DAY_FRAME_PAYLOAD_MAX)
+		return day_error(writer->path, -EFBIG, error);
+	round->facts = add_facts(writer, unix_ns, boot, &facts);
+	round->interval = recording->interval.length != 0
+				  ? add_frame(writer, DAY_FRAME_INTERVAL, unix_ns, &recording->interval, NULL)
+				  : 0;
+	round->length = sizeof(record) + recording->state.length;
+	day_record_write(round, (uint8_t *)record);
+	round->round.id = (int64_t)add_frame(writer, DAY_FRAME_ROUND, unix_ns, &head, &recording->state);
+	result = append_frames(writer, error);
+	if (result < 0) {
+		buffer_release(&facts);
+		return result;
+	}
+	buffer_release(&writer->facts);
+	writer->facts = facts;
+	writer->facts_offset = round->facts;
+	list_round(writer, round);
+	/* the round is stored even if this fails; the next round tries again */
+	if (writer->entries.length >= (size_t)DAY_INDEX_EVERY * DAY_ENTRY_BYTES)
+		(void)day_writer_index(writer, NULL);
+	return 0;
+}
+
+int day_writer_mark(struct day_writer *writer, const struct history_mark *mark, struct error *error)
+{
+	const char *const texts[] = {mark->kind, mark->text, mark->path};
+	struct buffer payload = {0};
+	uint64_t offset;
+	int result;
+
+	append_texts(&payload, texts, ARRAY_COUNT(texts), DAY_MARK_TEXT_MAX);
+	offset = add_frame(writer, DAY_FRAME_MARK, mark->unix_ns, &payload, NULL);
+	buffer_release(&payload);
+	result = append_frames(writer, error);
+	if (result == 0)
+		list_mark(writer, offset);
+	return result;
+}
