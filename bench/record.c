@@ -2,7 +2,7 @@
 /*
  * The cost of recording and exporting. Rounds of this host are read and stored under three loads, a tenth as
  * many threads that do nothing, all of them, and all of them with a tenth that moves: CPU time of reading, of
- * storing (with compression and SQLite), of encoding and decoding a round; bytes on disk by thread and by
+ * storing (with compression), of encoding and decoding a round; bytes on disk by thread and by
  * day; opening the history and going from round to round; the memory of `ctop record`. Where atop is
  * installed it records the same loads meanwhile. Rounds are a second apart and stored as if they were five.
  * `ctop export` runs beside `ctop -b` under the last load.

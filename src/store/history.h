@@ -17,13 +17,13 @@ enum {
 };
 
 /*
- * Rounds that have been: recorded in a directory with a file of SQLite for each day (docs/history.md), also
- * while another process records them, or the last ones of a live screen in memory (session/ring.h). Rounds
+ * Rounds that have been: recorded in a directory with a file for each day (ctop-history(5)), also while
+ * another process records them, or the last ones of a live screen in memory (session/ring.h). Rounds
  * that are damaged, or whose files are, are left out of what is found and are told by history_damage(). An
  * object belongs to one thread. Functions return 0 or a negative errno with a sentence: -ENOENT there is no
  * such directory, round or mark; -ENODATA it has no round; -ENOTDIR, -EACCES; -EMEDIUMTYPE a file there is of
- * something else; -EPROTONOSUPPORT it was written by a newer ctop; -EBADMSG it is damaged; -EAGAIN another
- * program keeps a file locked; -ENOTSUP this ctop was built without SQLite.
+ * something else; -EPROTONOSUPPORT it is of a newer ctop, or of one before 1.0; -EBADMSG it is damaged;
+ * -ETIMEDOUT reading it takes far longer than it should.
  */
 struct history {
 	const struct history_functions *functions;
@@ -42,7 +42,7 @@ struct history {
 /* A round without its threads. */
 struct history_round {
 	uint32_t day; /* the file that it is in; files of a day, and days, ascend */
-	int64_t id;   /* in it, ascending */
+	int64_t id;   /* in it, ascending: of a recorded one the offset of its frame */
 	uint64_t unix_ns, boottime_ns;
 	uint64_t span_ns; /* from the round before, by CLOCK_BOOTTIME; 0 after a gap */
 	uint32_t boot;    /* for history_boot() */

@@ -25,19 +25,19 @@ enum {
 	LOCKS_SIZE_MAX = 1 << 20, /* bytes of /proc/locks */
 };
 
-static const char file_suffix[] = ".rounds";
+static const char file_suffix[] = ".ctlog", former_suffix[] = ".rounds";
 
 static const char lock_name[] = "writer.lock";
-static const char *const log_suffixes[] = {"-wal", "-shm", "-journal"};
+static const char *const log_suffixes[] = {"-wal", "-shm", "-journal"}; /* of the former format */
 
 uint32_t history_files_day(uint64_t unix_ns, unsigned int part)
 {
-	return (uint32_t)(unix_ns / HISTORY_FILES_DAY_NS) * HISTORY_FILES_PARTS + part;
+	return (2 * (uint32_t)(unix_ns / HISTORY_FILES_DAY_NS) + 1) * HISTORY_FILES_PARTS + part;
 }
 
 uint64_t history_files_begin(uint32_t day)
 {
-	return day / HISTORY_FILES_PARTS * HISTORY_FILES_DAY_NS;
+	return day / (2 * HISTORY_FILES_PARTS) * HISTORY_FILES_DAY_NS;
 }
 
 uint64_t history_files_end(uint32_t day)
@@ -56,8 +56,16 @@ const char *history_files_name(uint32_t day, char name[static HISTORY_FILES_NAME
 	length = strftime(name, HISTORY_FILES_NAME, "%Y-%m-%d", &date);
 	if (part > 1)
 		length += (size_t)snprintf(name + length, HISTORY_FILES_NAME - length, "-%u", part);
-	snprintf(name + length, HISTORY_FILES_NAME - length, "%s", file_suffix);
+	snprintf(name + length, HISTORY_FILES_NAME - length, "%s",
+		 history_files_is_former(day) ? former_suffix : file_suffix);
 	return name;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	const size_t length = strlen(text), end_length = strlen(end);
+
+	return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
 /* The number of a name; false for other names. */
@@ -77,6 +85,8 @@ static bool parse_name(const char *name, uint32_t *ret_day)
 	if (seconds < 0 || part == 0 || part >= HISTORY_FILES_PARTS)
 		return false;
 	*ret_day = history_files_day((uint64_t)seconds * NS_PER_S, part);
+	if (ends_with(name, former_suffix))
+		*ret_day -= HISTORY_FILES_PARTS;
 	/* only one spelling is valid */
 	return strcmp(history_files_name(*ret_day, again), name) == 0;
 }
@@ -86,13 +96,6 @@ char *history_files_path(const char *directory, const char *name)
 	return memory_format("%s/%s", directory, name);
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-	const size_t length = strlen(text), end_length = strlen(end);
-
-	return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
 bool history_files_is_snapshot(const char *name)
 {
 	static const char suffix[] = ".ctprof.zst";
@@ -100,7 +103,7 @@ bool history_files_is_snapshot(const char *name)
 	return strlen(name) >= sizeof(suffix) && strchr(name, '/') == NULL && ends_with(name, suffix);
 }
 
-/* The file of a day that a name belongs to, its logs included; false for others. */
+/* The file of a day that a name belongs to, logs of the former format included; false for others. */
 static bool belongs_to_day(const char *name, uint32_t *ret_day, bool *ret_is_log)
 {
 	char text[HISTORY_FILES_NAME + 16];
@@ -116,7 +119,7 @@ static bool belongs_to_day(const char *name, uint32_t *ret_day, bool *ret_is_log
 			break;
 		}
 	}
-	return parse_name(text, ret_day);
+	return parse_name(text, ret_day) && (!*ret_is_log || history_files_is_former(*ret_day));
 }
 
 /* --- what others may have put there --- */
@@ -161,14 +164,6 @@ int history_files_check(const char *directory, uint32_t day, struct error *error
 
 	if (fault != NULL)
 		result = error_set(error, -EMEDIUMTYPE, "%s: %s", path, fault);
-	for (size_t i = 0; result == 0 && i < ARRAY_COUNT(log_suffixes); i++) {
-		char *log = memory_format("%s%s", path, log_suffixes[i]);
-
-		fault = find_fault(log);
-		if (fault != NULL)
-			result = error_set(error, -EMEDIUMTYPE, "%s: %s", log, fault);
-		free(log);
-	}
 	free(path);
 	return result;
 }

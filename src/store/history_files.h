@@ -10,8 +10,9 @@
 #include "base/error.h"
 
 /*
- * The files of a history by name. A day (UTC) has "2026-11-23.rounds", and "2026-11-23-2.rounds" and so on
- * where one file is not enough: the first is damaged, as large as one may be, or the clock went back.
+ * The files of a history by name. A day (UTC) has "2026-11-23.ctlog", and "2026-11-23-2.ctlog" and so on
+ * where one file is not enough: the first is damaged, as large as one may be, or the clock went back. Files
+ * of the former format, "2026-11-23.rounds" with its logs, are listed and removed, and never read.
  */
 
 enum {
@@ -21,7 +22,7 @@ enum {
 
 #define HISTORY_FILES_DAY_NS (86400 * NS_PER_S)
 
-/* The number of a file: ascends by day, then by part. */
+/* The number of a file: ascends by day, then by part; files of the former format come first in their day. */
 uint32_t history_files_day(uint64_t unix_ns, unsigned int part);
 
 static inline unsigned int history_files_part(uint32_t day)
@@ -29,10 +30,15 @@ static inline unsigned int history_files_part(uint32_t day)
 	return day % HISTORY_FILES_PARTS;
 }
 
+static inline bool history_files_is_former(uint32_t day)
+{
+	return day / HISTORY_FILES_PARTS % 2 == 0;
+}
+
 /* Whether two are of one date. */
 static inline bool history_files_same_date(uint32_t a, uint32_t b)
 {
-	return a / HISTORY_FILES_PARTS == b / HISTORY_FILES_PARTS;
+	return a / (2 * HISTORY_FILES_PARTS) == b / (2 * HISTORY_FILES_PARTS);
 }
 
 /* When its day begins and ends, ns since 1970. */
@@ -52,9 +58,9 @@ bool history_files_is_snapshot(const char *name);
 bool history_files_is_shared(const char *directory);
 
 /*
- * Whether the file of a day may be written: it and its logs are missing, or regular files of root or of this
- * user that this user may write to, and no other. Returns 0, or -EMEDIUMTYPE with a sentence that says what
- * is in the way.
+ * Whether the file of a day may be written: it is missing, or a regular file of root or of this user that
+ * this user may write to, and no other. Returns 0, or -EMEDIUMTYPE with a sentence that says what is in the
+ * way.
  */
 int history_files_check(const char *directory, uint32_t day, struct error *error);
 
@@ -62,7 +68,7 @@ int history_files_check(const char *directory, uint32_t day, struct error *error
 struct history_files {
 	struct history_file {
 		uint32_t day;
-		uint64_t bytes; /* with its log */
+		uint64_t bytes; /* with its logs, if it has any */
 		bool irregular; /* not a regular file: never read or removed */
 	} * items;              /* owned */
 	size_t count, capacity;
@@ -92,7 +98,7 @@ void history_files_unlock(int descriptor);
  */
 bool history_files_is_locked(const char *directory, int descriptor);
 
-/* Removes a file of a day with its logs. Returns 0 or a negative errno. */
+/* Removes a file of a day, with logs of the former format. Returns 0 or a negative errno. */
 int history_files_remove(const char *directory, uint32_t day);
 
 #endif

@@ -3,6 +3,7 @@
 #include "history.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 #include "base/humanize.h"
 #include "base/memory.h"
 #include "base/order.h"
-#include "day_file.h"
+#include "day_reader.h"
 #include "history_files.h"
 #include "recording.h"
 
@@ -27,17 +28,16 @@ enum {
 struct history_entry {
 	uint32_t day;
 	uint64_t bytes;
-	struct day_file file;
+	struct day_reader reader;
 	int status; /* why it cannot be read; 0: it can, or was not needed so far */
 	const char *why;
-	bool is_empty; /* it had nothing at all when it was opened */
 };
 
-/* Rounds that cannot be read, by id: from the first to before the last. */
+/* A part of a file that cannot be read. Ids of rounds are offsets, too. */
 struct history_gap {
 	uint32_t day;
-	int64_t from, to;
-	uint64_t rounds;
+	int64_t from, to; /* offsets of the first byte and of the byte after the hole */
+	uint64_t rounds;  /* count of lost rounds; 0: unknown */
 	const char *why;
 };
 
@@ -97,7 +97,7 @@ static bool join_gaps(struct recorded *history, size_t index)
 	return true;
 }
 
-/* Notes that the rounds from one on to before another are damaged. */
+/* Adds a hole, and merges it with those that it touches. */
 static void note_gap(struct recorded *history, const struct history_gap *gap)
 {
 	size_t index = gap_behind(history, gap->day, gap->from);
@@ -115,12 +115,36 @@ static void note_gap(struct recorded *history, const struct history_gap *gap)
 		note_gap(history, &(struct history_gap){gap->day, 0, INT64_MAX, 0, gap->why});
 }
 
-/* Notes that rounds from one on, or from before the last of them on, could not be read for another reason
- * than damage. */
-static void note_unread(struct recorded *history, uint32_t day, int64_t from, int64_t to, const char *why)
+/* Moves the reader's holes to those of the history. */
+static void take_holes(struct recorded *history, struct day_reader *reader)
 {
-	note_gap(history,
-		 &(struct history_gap){day, from, to, 0, arena_duplicate(&history->texts, why, strlen(why))});
+	for (size_t i = 0; i < reader->hole_count; i++) {
+		const struct day_hole *hole = &reader->holes[i];
+		const char *why = arena_format(
+			&history->texts, "%s: no whole frame lies from byte %llu to %llu: it is damaged",
+			reader->path, (unsigned long long)hole->from, (unsigned long long)hole->to);
+
+		note_gap(history,
+			 &(struct history_gap){reader->day, (int64_t)hole->from, (int64_t)hole->to, 0, why});
+	}
+	reader->hole_count = 0;
+}
+
+/* Forgets the holes of a file that another one has replaced. */
+static void forget_gaps(struct recorded *history, uint32_t day)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < history->gap_count; i++) {
+		if (history->gaps[i].day != day)
+			history->gaps[kept++] = history->gaps[i];
+	}
+	history->gap_count = kept;
+}
+
+static bool has_gaps(const struct recorded *history, uint32_t day)
+{
+	return gap_behind(history, day, INT64_MAX) != gap_behind(history, day, -1);
 }
 
 /* The hole that a round is in, or NULL. */
@@ -136,17 +160,26 @@ static const struct history_gap *gap_at(const struct recorded *history, uint32_t
 
 static void close_entry(struct recorded *history, struct history_entry *entry)
 {
-	if (!day_file_is_open(&entry->file))
+	if (!day_reader_is_open(&entry->reader))
 		return;
-	day_file_close(&entry->file);
+	day_reader_close(&entry->reader);
 	history->open_count--;
 }
 
-/* An empty, missing or locked file may be readable later, and so may one that found no descriptor. */
+/* A missing file may be there later, and a free descriptor, too. */
 static bool is_passing(int status)
 {
-	return status == -ENODATA || status == -ENOENT || status == -EAGAIN || status == -EMFILE ||
-	       status == -ENFILE;
+	return status == -ENOENT || status == -EMFILE || status == -ENFILE;
+}
+
+/* Keeps the reason why a file cannot be read; all of it is a hole then. */
+static void refuse_entry(struct recorded *history, struct history_entry *entry, int result,
+			 const struct error *why)
+{
+	entry->status = result;
+	entry->why = arena_duplicate(&history->texts, why->text, strlen(why->text));
+	if (!is_passing(result))
+		note_gap(history, &(struct history_gap){entry->day, 0, INT64_MAX, 0, entry->why});
 }
 
 /* Takes the list of files over; what was known of those that are still there stays known. */
@@ -172,7 +205,28 @@ static void take_files(struct recorded *history, const struct history_files *fil
 	history->entry_count = files->count;
 }
 
-/* Lists the directory again: new files are there, removed ones are not. */
+/* Finds the rounds appended to a file that is open. */
+static void follow_entry(struct recorded *history, struct history_entry *entry)
+{
+	struct error why;
+	int result;
+
+	if (!day_reader_is_open(&entry->reader))
+		return;
+	result = day_reader_follow(&entry->reader, &why);
+	if (result == 0) {
+		take_holes(history, &entry->reader);
+		return;
+	}
+	close_entry(history, entry);
+	if (result == -ESTALE)
+		forget_gaps(history, entry->day);
+	else
+		refuse_entry(history, entry, result, &why);
+}
+
+/* Lists the directory again: new files are there, removed ones are not, and those that are open have what was
+ * recorded meanwhile. */
 static int refresh(struct recorded *history, struct error *error)
 {
 	struct history_files files;
@@ -181,15 +235,19 @@ static int refresh(struct recorded *history, struct error *error)
 	if (result == 0)
 		take_files(history, &files);
 	history_files_release(&files);
+	for (size_t i = 0; result == 0 && i < history->entry_count; i++)
+		follow_entry(history, &history->entries[i]);
 	return result;
 }
 
 /* Opens a file unless it is open: 0, or why it cannot be read, which then is a hole. */
 static int open_entry(struct recorded *history, struct history_entry *entry, struct error *error)
 {
+	char name[HISTORY_FILES_NAME];
 	struct error why;
+	int result;
 
-	if (day_file_is_open(&entry->file))
+	if (day_reader_is_open(&entry->reader))
 		return 0;
 	if (entry->status != 0)
 		return error_set(error, entry->status, "%s", entry->why);
@@ -197,15 +255,20 @@ static int open_entry(struct recorded *history, struct history_entry *entry, str
 		for (size_t i = 0; i < history->entry_count; i++)
 			close_entry(history, &history->entries[i]);
 	}
-	entry->status = day_file_open(&entry->file, history->base.directory, entry->day, DATABASE_READ, &why);
-	if (entry->status == 0) {
-		history->open_count++;
-		return 0;
+	if (history_files_is_former(entry->day))
+		result = error_set(&why, -EPROTONOSUPPORT,
+				   "%s/%s: it has the format of ctop before 1.0, which only that one reads; "
+				   "it is kept and removed as the others are",
+				   history->base.directory, history_files_name(entry->day, name));
+	else
+		result = day_reader_open(&entry->reader, history->base.directory, entry->day, O_RDONLY, &why);
+	if (result < 0) {
+		refuse_entry(history, entry, result, &why);
+		return error_set(error, result, "%s", entry->why);
 	}
-	entry->why = arena_duplicate(&history->texts, why.text, strlen(why.text));
-	if (!is_passing(entry->status))
-		note_gap(history, &(struct history_gap){entry->day, 0, INT64_MAX, 0, entry->why});
-	return error_set(error, entry->status, "%s", entry->why);
+	history->open_count++;
+	take_holes(history, &entry->reader);
+	return 0;
 }
 
 /* The file of a number, open; NULL with an error where it cannot be read or is gone. */
@@ -256,34 +319,36 @@ static uint32_t intern_boot(struct recorded *history, const struct history_boot 
 	return number;
 }
 
-/*
- * A number for the boot of a round in a file, the same in all files; of one that is damaged, which is noted,
- * none. Returns 0, or a negative errno with a sentence where the file cannot be read for another reason.
+/* Adds a hole for facts that cannot be read; the rounds of that boot can. */
+static void note_facts(struct recorded *history, const struct history_entry *entry, uint32_t boot,
+		       const char *why)
+{
+	const int64_t offset = (int64_t)entry->reader.facts[boot];
+
+	note_gap(history, &(struct history_gap){entry->day, offset, offset + 1, 0,
+						arena_duplicate(&history->texts, why, strlen(why))});
+}
+
+/* Returns a number for the boot of a round, the same for all files; UINT32_MAX if its facts cannot be read.
  */
-static int boot_number(struct recorded *history, struct history_entry *entry,
-		       const struct history_round *round, uint32_t *ret_number, struct error *error)
+static uint32_t boot_number(struct recorded *history, struct history_entry *entry,
+			    const struct history_round *round)
 {
 	const uint64_t key = (uint64_t)entry->day << 32 | round->boot;
-	struct history_boot found = unknown_boot;
+	struct history_boot found;
 	struct arena arena = {0};
 	struct error why;
-	int result;
+	uint32_t number = UINT32_MAX;
 
-	*ret_number = UINT32_MAX;
-	if (hash_map_get(&history->boot_of, key, ret_number) ||
-	    history->boot_of.count >= HISTORY_BOOT_ROWS_MAX)
-		return 0;
-	result = day_file_boot(&entry->file, round->boot, &arena, &found, &why);
-	if (result >= 0) {
-		*ret_number = intern_boot(history, &found);
-		hash_map_set(&history->boot_of, key, *ret_number);
-	}
+	if (hash_map_get(&history->boot_of, key, &number) || history->boot_of.count >= HISTORY_BOOT_ROWS_MAX)
+		return number;
+	if (day_reader_boot(&entry->reader, round->boot, &arena, &found, &why) == 0)
+		number = intern_boot(history, &found);
+	else
+		note_facts(history, entry, round->boot, why.text);
+	hash_map_set(&history->boot_of, key, number);
 	arena_release(&arena);
-	if (result < 0 && result != -EBADMSG)
-		return error_set(error, result, "%s", why.text);
-	if (result < 0)
-		note_unread(history, entry->day, round->id, round->id + 1, why.text);
-	return 0;
+	return number;
 }
 
 const struct history_boot *history_boot(const struct history *base, const struct history_round *round)
@@ -311,90 +376,42 @@ static int64_t first_id(bool forward)
 	return forward ? 0 : INT64_MAX;
 }
 
-/* Finds the next id from which on, or backwards, the table of rounds can be read again. */
-static int pass_damage(struct recorded *history, struct history_entry *entry, bool forward, int64_t id,
-		       struct day_file_row *ret_row, const char *why)
+/* Returns the first round outside of holes, from an index on in a direction, or NULL. */
+static const struct day_round *find_whole(const struct recorded *history, const struct history_entry *entry,
+					  size_t index, bool forward)
 {
-	const int64_t day_begin = (int64_t)(history_files_begin(entry->day) / NS_PER_MS),
-		      day_end = (int64_t)(history_files_end(entry->day) / NS_PER_MS);
-	int64_t bad, good, step = forward ? 1000 : -1000;
-	int result = -EBADMSG;
+	for (; index < entry->reader.round_count; index += forward ? 1 : (size_t)-1) {
+		const struct day_round *round = &entry->reader.rounds[index];
 
-	bad = forward ? (id > day_begin ? id : day_begin) : (id < day_end ? id : day_end);
-	good = bad;
-	while (result == -EBADMSG && good >= day_begin && good <= day_end) {
-		bad = good;
-		good += step;
-		step *= 2;
-		result = day_file_seek(&entry->file, forward, good, ret_row, NULL);
+		if (gap_at(history, entry->day, round->round.id) == NULL)
+			return round;
 	}
-	while (result != -EBADMSG && llabs(good - bad) > 1) {
-		const int64_t middle = bad + (good - bad) / 2;
-		struct day_file_row row;
-		const int found = day_file_seek(&entry->file, forward, middle, &row, NULL);
-
-		if (found == -EBADMSG) {
-			bad = middle;
-		} else {
-			good = middle;
-			result = found;
-			*ret_row = row;
-		}
-	}
-	if (forward)
-		note_gap(history, &(struct history_gap){entry->day, id,
-							result > 0 ? ret_row->round.id : INT64_MAX, 0, why});
-	else
-		note_gap(history, &(struct history_gap){entry->day, result > 0 ? ret_row->round.id + 1 : 0,
-							id < INT64_MAX ? id + 1 : INT64_MAX, 0, why});
-	return result == -EBADMSG ? 0 : result;
+	return NULL;
 }
 
-/* As day_file_seek() in a file that need not be open, past what is damaged. */
-static int seek_round(struct recorded *history, struct history_entry *entry, bool forward, int64_t id,
-		      struct day_file_row *ret_row, struct error *error)
+/* As find_whole(), from an id on. */
+static const struct day_round *seek_round(const struct recorded *history, const struct history_entry *entry,
+					  bool forward, int64_t id)
 {
-	int result = open_entry(history, entry, error);
+	const struct day_reader *reader = &entry->reader;
 
-	while (result == 0) {
-		const struct history_gap *gap;
-		struct error why;
-
-		result = day_file_seek(&entry->file, forward, id, ret_row, &why);
-		if (result == -EBADMSG)
-			result = pass_damage(history, entry, forward, id, ret_row,
-					     arena_duplicate(&history->texts, why.text, strlen(why.text)));
-		if (result < 0)
-			return error_set(error, result, "%s", why.text);
-		gap = result > 0 ? gap_at(history, entry->day, ret_row->round.id) : NULL;
-		if (gap == NULL)
-			return result;
-		if (forward ? gap->to == INT64_MAX : gap->from == 0)
-			return 0;
-		id = forward ? gap->to : gap->from - 1;
-		result = 0;
-	}
-	return result;
+	return forward ? find_whole(history, entry, day_reader_at(reader, (uint64_t)id), true)
+		       : find_whole(history, entry, day_reader_at(reader, (uint64_t)id + 1) - 1, false);
 }
 
-/* Hands a row out; 1, or a negative errno with a sentence. */
-static int give(struct recorded *history, struct history_entry *entry, const struct day_file_row *row,
-		struct history_round *ret_round, struct error *error)
+static struct history_round round_to_give(struct recorded *history, struct history_entry *entry,
+					  const struct day_round *row)
 {
-	uint32_t boot;
-	const int result = boot_number(history, entry, &row->round, &boot, error);
+	struct history_round round = row->round;
 
-	if (result < 0)
-		return result;
-	*ret_round = row->round;
-	ret_round->boot = boot;
-	return 1;
+	round.boot = boot_number(history, entry, &round);
+	return round;
 }
 
 /*
  * The first round in a direction, in the file of an index from an id on, and then in the next ones. 1: found,
- * 0: none, or a negative errno. A file that cannot be opened is passed over: why the first of them cannot is
- * in *ret_passed, with its sentence in `error`, or 0.
+ * 0: none. A file that cannot be opened is passed over: why the first of them cannot is in *ret_passed, with
+ * its sentence in `error`, or 0.
  */
 static int search(struct recorded *history, size_t index, bool forward, int64_t id,
 		  struct history_round *ret_round, int *ret_passed, struct error *error)
@@ -402,16 +419,20 @@ static int search(struct recorded *history, size_t index, bool forward, int64_t 
 	*ret_passed = 0;
 	for (; index < history->entry_count; index += forward ? 1 : (size_t)-1, id = first_id(forward)) {
 		struct history_entry *entry = &history->entries[index];
-		struct day_file_row row;
+		const struct day_round *row;
 		struct error why;
-		const int result = seek_round(history, entry, forward, id, &row, &why);
+		const int result = open_entry(history, entry, &why);
 
-		if (result > 0)
-			return give(history, entry, &row, ret_round, error);
-		if (result < 0 && day_file_is_open(&entry->file))
-			return error_set(error, result, "%s", why.text);
-		if (result < 0 && result != -ENODATA && *ret_passed == 0)
-			*ret_passed = error_set(error, result, "%s", why.text);
+		if (result < 0) {
+			if (*ret_passed == 0)
+				*ret_passed = error_set(error, result, "%s", why.text);
+			continue;
+		}
+		row = seek_round(history, entry, forward, id);
+		if (row != NULL) {
+			*ret_round = round_to_give(history, entry, row);
+			return 1;
+		}
 	}
 	return 0;
 }
@@ -441,24 +462,22 @@ static int find_end(struct history *base, bool newest, struct history_round *ret
 		result = search(history, history->entry_count - 1, false, first_id(false), ret_round, &passed,
 				error);
 	if (result != 0 || passed != 0)
-		return result > 0 ? 0 : result < 0 ? result : passed;
+		return result > 0 ? 0 : passed;
 	if (history->gap_count != 0)
 		return error_set(error, -ENODATA, "%s: no round in it can be read: %s", base->directory,
 				 history->gaps[0].why);
 	return error_set(error, -ENODATA, "%s: there is no round in it yet", base->directory);
 }
 
-/* The round of a file that is nearest to a time on a side of it; 0: none there. */
-static int find_in_entry(struct recorded *history, struct history_entry *entry, uint64_t unix_ns, bool before,
-			 struct day_file_row *ret_row, struct error *error)
+/* Returns the round nearest to a time, at or before it or at or after it, or NULL. */
+static const struct day_round *find_in_entry(const struct recorded *history,
+					     const struct history_entry *entry, uint64_t unix_ns, bool before)
 {
-	int result = seek_round(history, entry, !before, (int64_t)(unix_ns / NS_PER_MS), ret_row, error);
+	const struct day_reader *reader = &entry->reader;
+	const size_t since = day_reader_since(reader, unix_ns);
+	const bool is_there = since < reader->round_count && reader->rounds[since].round.unix_ns == unix_ns;
 
-	/* the id is a time in ms */
-	if (result > 0 && (before ? ret_row->round.unix_ns > unix_ns : ret_row->round.unix_ns < unix_ns))
-		result = seek_round(history, entry, !before, ret_row->round.id + (before ? -1 : 1), ret_row,
-				    error);
-	return result;
+	return find_whole(history, entry, before && !is_there ? since - 1 : since, !before);
 }
 
 static int find_side(struct history *base, uint64_t unix_ns, bool before, struct history_round *ret_round,
@@ -466,7 +485,7 @@ static int find_side(struct history *base, uint64_t unix_ns, bool before, struct
 {
 	struct recorded *history = recorded_of(base);
 	/* what is newer may have been recorded since the files were listed */
-	int result = refresh(history, error);
+	const int result = refresh(history, error);
 	bool found = false;
 	uint32_t found_day = 0;
 
@@ -474,7 +493,7 @@ static int find_side(struct history *base, uint64_t unix_ns, bool before, struct
 		return result;
 	for (size_t i = 0; i < history->entry_count; i++) {
 		struct history_entry *entry = &history->entries[before ? history->entry_count - 1 - i : i];
-		struct day_file_row row;
+		const struct day_round *row;
 
 		if (before ? history_files_begin(entry->day) > unix_ns
 			   : history_files_end(entry->day) <= unix_ns)
@@ -482,16 +501,14 @@ static int find_side(struct history *base, uint64_t unix_ns, bool before, struct
 		/* those of one date may be of the same time, when the clock went back */
 		if (found && !history_files_same_date(entry->day, found_day))
 			break;
-		result = find_in_entry(history, entry, unix_ns, before, &row, error);
-		if (result < 0 && day_file_is_open(&entry->file))
-			return result;
-		if (result <= 0)
+		if (open_entry(history, entry, NULL) < 0)
 			continue;
-		if (!found || (before ? row.round.unix_ns > ret_round->unix_ns
-				      : row.round.unix_ns < ret_round->unix_ns))
-			result = give(history, entry, &row, ret_round, error);
-		if (result < 0)
-			return result;
+		row = find_in_entry(history, entry, unix_ns, before);
+		if (row == NULL)
+			continue;
+		if (!found || (before ? row->round.unix_ns > ret_round->unix_ns
+				      : row->round.unix_ns < ret_round->unix_ns))
+			*ret_round = round_to_give(history, entry, row);
 		found = true;
 		found_day = entry->day;
 	}
@@ -533,75 +550,31 @@ static int find_next(struct history *base, const struct history_round *from, boo
 
 /* --- ranges --- */
 
-struct collecting {
-	struct recorded *history;
-	struct history_entry *entry;
-	uint64_t from_unix_ns, to_unix_ns;
-	int64_t next; /* after the last round that was listed */
-	struct history_round *rounds;
-	size_t count, capacity;
-};
-
-static bool collect(void *context, const struct day_file_row *row)
-{
-	struct collecting *work = context;
-	struct history_round round;
-	struct error why;
-
-	work->next = row->round.id + 1;
-	if (row->round.unix_ns < work->from_unix_ns || row->round.unix_ns > work->to_unix_ns ||
-	    gap_at(work->history, row->round.day, row->round.id) != NULL)
-		return true;
-	if (give(work->history, work->entry, row, &round, &why) < 0)
-		note_unread(work->history, row->round.day, row->round.id, row->round.id + 1, why.text);
-	else
-		*MEMORY_APPEND(work->rounds, work->count, work->capacity) = round;
-	return true;
-}
-
-/* Lists the rounds of a file up to an id, past what is damaged; of what cannot be read it is noted why. */
-static void list_rounds(struct collecting *work, int64_t to)
-{
-	struct recorded *history = work->history;
-	struct day_file_row row;
-	struct error why;
-	int result = -EBADMSG;
-
-	while (result == -EBADMSG) {
-		result = day_file_list(&work->entry->file, work->next, to, collect, work, &why);
-		if (result != -EBADMSG)
-			break;
-		if (pass_damage(history, work->entry, true, work->next, &row,
-				arena_duplicate(&history->texts, why.text, strlen(why.text))) <= 0 ||
-		    gap_at(history, work->entry->day, row.round.id) != NULL)
-			break; /* no more of it, or given up */
-		work->next = row.round.id;
-	}
-	if (result < 0 && result != -EBADMSG)
-		note_unread(history, work->entry->day, work->next, INT64_MAX, why.text);
-}
-
 static int range(struct history *base, uint64_t from_unix_ns, uint64_t to_unix_ns,
 		 struct history_round **ret_rounds, size_t *ret_count, struct error *error)
 {
 	struct recorded *history = recorded_of(base);
-	struct collecting work = {.history = history, .from_unix_ns = from_unix_ns, .to_unix_ns = to_unix_ns};
-	const int64_t from = (int64_t)(from_unix_ns / NS_PER_MS), to = (int64_t)(to_unix_ns / NS_PER_MS) + 1;
+	struct history_round *rounds = NULL;
+	size_t count = 0, capacity = 0;
 	const int result = refresh(history, error);
 
 	if (result < 0)
 		return result;
 	for (size_t i = 0; i < history->entry_count; i++) {
-		work.entry = &history->entries[i];
-		work.next = from;
-		if (history_files_end(work.entry->day) <= from_unix_ns ||
-		    history_files_begin(work.entry->day) > to_unix_ns ||
-		    open_entry(history, work.entry, NULL) < 0)
+		struct history_entry *entry = &history->entries[i];
+		const struct day_round *row;
+
+		if (history_files_end(entry->day) <= from_unix_ns ||
+		    history_files_begin(entry->day) > to_unix_ns || open_entry(history, entry, NULL) < 0)
 			continue;
-		list_rounds(&work, to);
+		row = find_in_entry(history, entry, from_unix_ns, false);
+		while (row != NULL && row->round.unix_ns <= to_unix_ns) {
+			*MEMORY_APPEND(rounds, count, capacity) = round_to_give(history, entry, row);
+			row = seek_round(history, entry, true, row->round.id + 1);
+		}
 	}
-	*ret_rounds = work.rounds;
-	*ret_count = work.count;
+	*ret_rounds = rounds;
+	*ret_count = count;
 	return 0;
 }
 
@@ -630,41 +603,28 @@ static bool adjoins(const struct history *base, const struct history_round *befo
 
 /* --- snapshots of rounds --- */
 
-/* A damaged round and those encoded against it, while the rounds after it are looked at. */
-struct following {
-	struct hash_map damaged; /* ids */
-	int64_t whole;           /* the next one that is not among them, 0: none so far */
-	uint64_t rounds;
-};
-
-static bool follow(void *context, const struct day_file_row *row)
-{
-	struct following *following = context;
-	uint32_t ignored;
-
-	/* the first of them is damaged whatever it is told from */
-	if (following->rounds != 0 &&
-	    (row->against == 0 || !hash_map_get(&following->damaged, (uint64_t)row->against, &ignored))) {
-		following->whole = row->round.id;
-		return false;
-	}
-	hash_map_set(&following->damaged, (uint64_t)row->round.id, 1);
-	following->rounds++;
-	return true;
-}
-
 /*
  * Notes that a round cannot be decoded, and with it all rounds told from it, up to the next one that can.
  */
 static void note_damaged(struct recorded *history, struct history_entry *entry, int64_t id, const char *why)
 {
-	struct following following = {0};
+	const struct day_reader *reader = &entry->reader;
+	const size_t first = day_reader_at(reader, (uint64_t)id);
+	struct hash_map damaged = {0};
+	uint32_t ignored;
+	size_t next = first;
 
-	day_file_list(&entry->file, id, INT64_MAX, follow, &following, NULL);
+	/* the first of them is damaged whatever it is told from */
+	while (next < reader->round_count &&
+	       (next == first || hash_map_get(&damaged, reader->rounds[next].against, &ignored)))
+		hash_map_set(&damaged, (uint64_t)reader->rounds[next++].round.id, 1);
+	/* rounds appended later may be whole */
 	note_gap(history,
-		 &(struct history_gap){entry->day, id, following.whole != 0 ? following.whole : INT64_MAX,
-				       following.rounds, arena_duplicate(&history->texts, why, strlen(why))});
-	hash_map_release(&following.damaged);
+		 &(struct history_gap){entry->day, id,
+				       next < reader->round_count ? reader->rounds[next].round.id
+								  : (int64_t)reader->end,
+				       next - first, arena_duplicate(&history->texts, why, strlen(why))});
+	hash_map_release(&damaged);
 }
 
 enum {
@@ -674,7 +634,7 @@ enum {
 };
 
 /* The name of a round in messages: its file and time. */
-static void name_round(const struct recorded *history, const struct day_file_row *row, struct buffer *name)
+static void name_round(const struct recorded *history, const struct day_round *row, struct buffer *name)
 {
 	char file[HISTORY_FILES_NAME], time[HUMANIZE_TIME_SIZE];
 
@@ -685,65 +645,61 @@ static void name_round(const struct recorded *history, const struct day_file_row
 }
 
 /* Decodes a round whose `against` (NULL: it is whole) is decoded already. */
-static int decode(struct recorded *history, struct history_entry *entry, const struct day_file_row *row,
+static int decode(struct recorded *history, struct history_entry *entry, const struct day_round *row,
 		  const struct snapshot *against, struct buffer *name, struct snapshot **ret_snapshot,
 		  struct error *error)
 {
-	struct day_file_blobs blobs;
-	struct error why;
-	int result = day_file_blobs(&entry->file, row->round.id, &blobs, &why);
+	const void *state, *interval;
+	size_t state_length, interval_length;
+	int result = day_reader_state(&entry->reader, row, &state, &state_length, error);
 
-	name_round(history, row, name);
+	if (result == 0)
+		result = day_reader_interval(&entry->reader, row, &interval, &interval_length, error);
 	if (result < 0)
-		return error_set(error, result, "%s", why.text);
-	result = recording_decode(blobs.state, blobs.state_length, blobs.interval, blobs.interval_length,
-				  against, name->data, ret_snapshot, error);
-	day_file_end_blobs(&blobs);
-	return result;
+		return result;
+	name_round(history, row, name);
+	return recording_decode(state, state_length, interval, interval_length, against, name->data,
+				ret_snapshot, error);
 }
 
 /* The rounds that have to be decoded for one, itself first, up to a whole one or one that is decoded. */
 static int find_chain(struct recorded *history, struct history_entry *entry, int64_t id,
-		      struct day_file_row **ret_chain, size_t *ret_count, struct error *error)
+		      const struct day_round *chain[static CHAIN_MAX], size_t *ret_count, struct error *error)
 {
-	struct day_file_row *chain = NULL;
-	size_t count = 0, capacity = 0;
+	size_t count = 0;
 	int result = 0;
 
-	for (int64_t next = id; next != 0;) {
-		const struct history_decoded *known = history_find_decoded(&history->base, entry->day, next);
-		struct day_file_row row;
+	for (uint64_t next = (uint64_t)id; next != 0 && result == 0;) {
+		const struct history_decoded *known = history_find_decoded(&history->base, entry->day,
+									   (int64_t)next);
+		const struct day_round *row = day_reader_find(&entry->reader, next);
 
 		if (count + (known != NULL ? known->depth : 0) >= CHAIN_MAX) {
-			result = error_set(error, -EBADMSG, "%s: a round depends on too many others",
-					   entry->file.database.path);
-			break;
-		}
-		if (known != NULL)
-			break;
-		result = day_file_seek(&entry->file, true, next, &row, error);
-		if (result == 0 || (result > 0 && row.round.id != next))
 			result = error_set(error, -EBADMSG,
-					   "%s: a round that others are told from is missing",
-					   entry->file.database.path);
-		if (result < 0)
+					   "%s: at byte %lld: a round depends on too many others",
+					   entry->reader.path, (long long)id);
+		} else if (known != NULL) {
 			break;
-		*MEMORY_APPEND(chain, count, capacity) = row;
-		next = row.against;
+		} else if (row == NULL) {
+			result = error_set(error, -EBADMSG,
+					   "%s: at byte %llu: a round that others are told from is missing",
+					   entry->reader.path, (unsigned long long)next);
+		} else {
+			chain[count++] = row;
+			next = row->against;
+		}
 	}
 	if (result < 0)
 		/* what is missing is older than all that could be read */
-		note_damaged(history, entry, count != 0 ? chain[count - 1].round.id : id,
-			     error != NULL ? error->text : "it is damaged");
-	*ret_chain = chain;
+		note_damaged(history, entry, count != 0 ? chain[count - 1]->round.id : id, error->text);
 	*ret_count = count;
-	return result < 0 ? result : 0;
+	return result;
 }
 
 static int decode_round(struct history *base, const struct history_round *round, struct error *error)
 {
 	struct recorded *history = recorded_of(base);
-	struct day_file_row *chain = NULL;
+	const struct day_round *chain[CHAIN_MAX];
 	struct buffer name = {0};
 	struct error why = {0};
 	size_t count = 0;
@@ -752,12 +708,12 @@ static int decode_round(struct history *base, const struct history_round *round,
 
 	if (entry == NULL)
 		return result;
-	result = find_chain(history, entry, round->id, &chain, &count, &why);
+	result = find_chain(history, entry, round->id, chain, &count, &why);
 	while (result == 0 && count-- > 0) {
-		const struct day_file_row *row = &chain[count];
+		const struct day_round *row = chain[count];
 		const struct history_decoded *against = row->against != 0
 								? history_find_decoded(base, entry->day,
-										       row->against)
+										       (int64_t)row->against)
 								: NULL;
 		const unsigned int depth = against != NULL ? against->depth + 1 : 0;
 		struct snapshot *snapshot;
@@ -769,7 +725,6 @@ static int decode_round(struct history *base, const struct history_round *round,
 		else if (result == -EBADMSG || result == -EINVAL)
 			note_damaged(history, entry, row->round.id, why.text);
 	}
-	free(chain);
 	buffer_release(&name);
 	return result < 0 ? error_set(error, result == -EINVAL ? -EBADMSG : result, "%s", why.text) : 0;
 }
@@ -779,18 +734,20 @@ static int decode_interval(struct recorded *history, struct history_entry *entry
 			   const struct history_round *round, struct snapshot **ret_gone, double *ret_left_ns,
 			   struct error *error)
 {
-	const struct day_file_row row = {.round = *round};
+	const struct day_round *row = day_reader_find(&entry->reader, (uint64_t)round->id);
 	struct buffer name = {0};
-	struct day_file_blobs blobs;
-	int result = day_file_blobs(&entry->file, round->id, &blobs, error);
+	const void *interval;
+	size_t length;
+	int result;
 
-	if (result < 0)
+	if (row == NULL)
+		return error_set(error, -EBADMSG, "%s: at byte %lld: the round is not there any more",
+				 entry->reader.path, (long long)round->id);
+	result = day_reader_interval(&entry->reader, row, &interval, &length, error);
+	if (result < 0 || length == 0)
 		return result;
-	name_round(history, &row, &name);
-	if (blobs.interval_length != 0)
-		result = recording_decode_interval(blobs.interval, blobs.interval_length, name.data, ret_gone,
-						   ret_left_ns, error);
-	day_file_end_blobs(&blobs);
+	name_round(history, row, &name);
+	result = recording_decode_interval(interval, length, name.data, ret_gone, ret_left_ns, error);
 	buffer_release(&name);
 	return result;
 }
@@ -816,15 +773,24 @@ static int read_gone(struct history *base, const struct history_round *round, st
 
 /* --- days and marks --- */
 
-/* The number that a statement gives. It must have a condition: SQLite counts all rows of a table in one step,
- * however long that takes. */
-static uint64_t count_of(struct history_entry *entry, const char *text)
+/* Counts the rounds, gaps and marks of an open file; they are unknown if it is damaged. */
+static void describe_day(const struct recorded *history, const struct history_entry *entry,
+			 struct history_day *day)
 {
-	int64_t count = 0;
+	const struct day_reader *reader = &entry->reader;
+	const struct day_round *first = seek_round(history, entry, true, first_id(true)),
+			       *last = seek_round(history, entry, false, first_id(false));
 
-	if (database_number(&entry->file.database, text, &count, NULL) < 0)
-		return HISTORY_COUNT_UNKNOWN;
-	return count > 0 ? (uint64_t)count : 0;
+	day->first_unix_ns = first != NULL ? first->round.unix_ns : 0;
+	day->last_unix_ns = last != NULL ? last->round.unix_ns : 0;
+	if (has_gaps(history, entry->day)) {
+		day->rounds = day->gaps = day->marks = HISTORY_COUNT_UNKNOWN;
+		return;
+	}
+	day->rounds = reader->round_count;
+	day->marks = reader->mark_count;
+	for (size_t i = 0; i < reader->round_count; i++)
+		day->gaps += reader->rounds[i].round.after_gap;
 }
 
 const struct history_day *history_days(struct history *base, size_t *ret_count)
@@ -837,25 +803,13 @@ const struct history_day *history_days(struct history *base, size_t *ret_count)
 	for (size_t i = 0; i < history->entry_count; i++) {
 		struct history_entry *entry = &history->entries[i];
 		struct history_day *day = &history->days[i];
-		struct day_file_row row;
-		int result;
 
 		day->day = entry->day;
 		day->bytes = entry->bytes;
 		history_files_name(entry->day, day->name);
-		if (open_entry(history, entry, NULL) < 0) {
-			day->unreadable = entry->status != -ENODATA;
-			continue;
-		}
-		result = seek_round(history, entry, true, first_id(true), &row, NULL);
-		day->first_unix_ns = result > 0 ? row.round.unix_ns : 0;
-		if (result >= 0)
-			result = seek_round(history, entry, false, first_id(false), &row, NULL);
-		day->last_unix_ns = result > 0 ? row.round.unix_ns : 0;
-		day->unreadable = result < 0;
-		day->rounds = count_of(entry, "SELECT count(*) FROM rounds WHERE id >= 0");
-		day->gaps = count_of(entry, "SELECT count(*) FROM rounds WHERE flags & 1");
-		day->marks = count_of(entry, "SELECT count(*) FROM marks WHERE id > 0");
+		day->unreadable = open_entry(history, entry, NULL) < 0;
+		if (!day->unreadable)
+			describe_day(history, entry, day);
 	}
 	*ret_count = history->entry_count;
 	return history->days;
@@ -876,10 +830,10 @@ static int read_marks(struct history *base, uint64_t from_unix_ns, uint64_t to_u
 		     history_files_begin(entry->day) - HISTORY_FILES_DAY_NS > to_unix_ns))
 			continue;
 		/* of what is damaged the other functions tell */
-		if (open_entry(history, entry, NULL) == 0)
-			result = day_file_marks(&entry->file, from_unix_ns, to_unix_ns, ret_marks, error);
-		if (result == -EBADMSG)
-			result = 0;
+		if (open_entry(history, entry, NULL) < 0)
+			continue;
+		result = day_reader_marks(&entry->reader, from_unix_ns, to_unix_ns, ret_marks, error);
+		take_holes(history, &entry->reader);
 	}
 	if (ret_marks->count != 0)
 		qsort(ret_marks->items, ret_marks->count, sizeof(*ret_marks->items), order_by_u64);
@@ -891,34 +845,46 @@ static int read_marks(struct history *base, uint64_t from_unix_ns, uint64_t to_u
 /* Reads all of a file that can be read. */
 static void search_entry(struct recorded *history, struct history_entry *entry)
 {
-	struct day_file_row row;
+	struct history_marks marks = {0};
+	const struct day_round *row;
+	const void *bytes;
 	struct error why;
-	int64_t id = 0;
-	int result;
+	size_t length;
 
-	while ((result = seek_round(history, entry, true, id, &row, &why)) > 0) {
-		struct day_file_blobs blobs;
-
-		if (day_file_blobs(&entry->file, row.round.id, &blobs, &why) == 0)
-			day_file_end_blobs(&blobs);
-		else
-			note_damaged(history, entry, row.round.id, why.text);
-		id = row.round.id + 1;
-	}
 	/* files that cannot be opened are noted */
-	if (result < 0 && day_file_is_open(&entry->file))
-		note_unread(history, entry->day, id, INT64_MAX, why.text);
+	if (open_entry(history, entry, NULL) < 0)
+		return;
+	for (row = seek_round(history, entry, true, first_id(true)); row != NULL;
+	     row = seek_round(history, entry, true, row->round.id + 1)) {
+		if (day_reader_state(&entry->reader, row, &bytes, &length, &why) < 0 ||
+		    day_reader_interval(&entry->reader, row, &bytes, &length, &why) < 0)
+			note_damaged(history, entry, row->round.id, why.text);
+	}
+	(void)day_reader_marks(&entry->reader, 0, UINT64_MAX, &marks, NULL);
+	history_marks_release(&marks);
+	take_holes(history, &entry->reader);
 }
 
-/* The time of a round that a hole begins or ends with; of a whole file the times of its day. */
-static uint64_t time_of(const struct history_gap *gap, int64_t id)
+/* Returns the time at which a hole begins or ends: that of the first lost round if an index lists it, else of
+ * the round before it; and of the round after it. Without such a round the day begins or ends there. */
+static uint64_t time_of(const struct recorded *history, const struct history_gap *gap, bool is_end)
 {
-	const uint64_t begin = history_files_begin(gap->day), end = history_files_end(gap->day);
-	const uint64_t unix_ns = id < 0                                ? 0
-				 : id > INT64_MAX / (int64_t)NS_PER_MS ? UINT64_MAX
-								       : (uint64_t)id * NS_PER_MS;
+	const struct day_reader *reader = NULL;
+	const int64_t id = is_end ? gap->to : gap->from;
+	size_t index;
 
-	return unix_ns < begin ? begin : unix_ns > end ? end : unix_ns;
+	for (size_t i = 0; i < history->entry_count; i++) {
+		if (history->entries[i].day == gap->day)
+			reader = &history->entries[i].reader;
+	}
+	if (reader != NULL && day_reader_is_open(reader)) {
+		index = day_reader_at(reader, (uint64_t)id);
+		if (index < reader->round_count && (is_end || reader->rounds[index].round.id == id))
+			return reader->rounds[index].round.unix_ns;
+		if (!is_end && index != 0)
+			return reader->rounds[index - 1].round.unix_ns;
+	}
+	return is_end ? history_files_end(gap->day) : history_files_begin(gap->day);
 }
 
 const struct history_hole *history_damage(struct history *base, bool search_all, size_t *ret_count)
@@ -936,8 +902,8 @@ const struct history_hole *history_damage(struct history *base, bool search_all,
 		struct history_hole *hole = &history->holes[count++];
 
 		history_files_name(gap->day, hole->name);
-		hole->from_unix_ns = time_of(gap, gap->from);
-		hole->to_unix_ns = time_of(gap, gap->to);
+		hole->from_unix_ns = time_of(history, gap, false);
+		hole->to_unix_ns = time_of(history, gap, true);
 		hole->rounds = gap->rounds;
 		hole->why = gap->why;
 	}

@@ -2,6 +2,7 @@
 #include "history_writer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,10 @@
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/memory.h"
-#include "day_file.h"
+#include "day_frame.h"
+#include "day_reader.h"
+#include "day_sync.h"
+#include "day_writer.h"
 #include "history_files.h"
 #include "recording.h"
 
@@ -29,7 +33,8 @@ enum {
 	MIDDLE_EVERY = 12, /* rounds */
 	/* Files that are found damaged one after the other before it is given up. */
 	DAMAGED_MAX = 3,
-	PARTS_FOR_LIMIT = 8, /* the limit of bytes is kept by removing files: so many of them at least */
+	PARTS_FOR_LIMIT = 8,  /* the limit of bytes is kept by removing files: so many of them at least */
+	MARKS_WAITING = 1000, /* refused by a full disk; later ones are lost */
 };
 
 #define WHOLE_EVERY_NS (UINT64_C(3600) * NS_PER_S)
@@ -56,9 +61,9 @@ struct history_writer {
 	int lock;
 	struct recorder *recorder;
 	struct recording recording; /* its buffers are used again */
-	struct day_file file;
-	int64_t last_id; /* in the file, 0 for none */
-	uint64_t last_unix_ns;
+	struct day_writer file;
+	struct day_sync sync;
+	uint64_t last_unix_ns;   /* of the last round in the file, 0: there is none */
 	uint64_t snapshot_bytes; /* of those that the marks of the file have */
 	char *last_snapshot;     /* the last of them, owned; NULL: none */
 	uint32_t skip_to;        /* the first file that is not behind one that turned out to be damaged */
@@ -66,10 +71,11 @@ struct history_writer {
 	 * NULL: the next round is whole. */
 	struct snapshot *levels[LEVELS];
 	int64_t level_ids[LEVELS];
+	struct history_marks waiting; /* refused by a full disk */
 	uint64_t whole_unix_ns;
 	unsigned int since_middle;
-	struct day_file_row last; /* the last stored round, by whichever writer */
-	char *last_boot_id;       /* its, owned; NULL: there is none, or it is not known */
+	struct day_round last; /* the last stored round, by whichever writer */
+	char *last_boot_id;    /* its, owned; NULL: there is none, or it is not known */
 	/* The clocks of the last round that came, stored or not, and the id of its boot, owned, NULL for
 	 * none. */
 	uint64_t seen_unix_ns, seen_boottime_ns;
@@ -91,20 +97,45 @@ static void forget_rounds(struct history_writer *writer)
 	}
 }
 
+static void notify(struct history_writer *writer, const char *format, const char *what, const char *why)
+{
+	error_set(&writer->notice, 0, format, what, why);
+	writer->has_notice = true;
+}
+
+/* Starts syncing the file if an index was written and no other sync is running. */
+static void sync_file(struct history_writer *writer, uint64_t deadline_ns)
+{
+	int result;
+
+	if (!writer->file.wants_sync)
+		return;
+	result = day_sync_end(&writer->sync, deadline_ns);
+	if (result == -EINPROGRESS)
+		return;
+	if (result < 0)
+		notify(writer,
+		       "%s: the disk failed to take what was recorded lately, which is lost if the host "
+		       "loses power: %s",
+		       writer->directory, strerror(-result));
+	writer->file.wants_sync = false;
+	day_sync_begin(&writer->sync, writer->file.descriptor, writer->directory);
+}
+
 static void close_file(struct history_writer *writer)
 {
-	day_file_close(&writer->file);
+	if (day_writer_is_open(&writer->file)) {
+		/* readers can do without the index */
+		(void)day_writer_index(&writer->file, NULL);
+		writer->file.wants_sync = true;
+		sync_file(writer, DAY_SYNC_NO_DEADLINE);
+		day_writer_close(&writer->file);
+	}
 	writer->state.file[0] = '\0';
 	writer->snapshot_bytes = 0;
 	free(writer->last_snapshot);
 	writer->last_snapshot = NULL;
 	forget_rounds(writer);
-}
-
-static void notify(struct history_writer *writer, const char *format, const char *what, const char *why)
-{
-	error_set(&writer->notice, 0, format, what, why);
-	writer->has_notice = true;
 }
 
 static void see(struct history_writer *writer, const char *boot_id, uint64_t unix_ns, uint64_t boottime_ns)
@@ -120,17 +151,20 @@ static void see(struct history_writer *writer, const char *boot_id, uint64_t uni
 static void take_up_last(struct history_writer *writer, const struct history_files *files)
 {
 	for (size_t i = files->count; i-- > 0 && writer->last_boot_id == NULL;) {
-		struct day_file file;
+		struct day_reader reader;
 		struct arena arena = {0};
 		struct history_boot boot;
 
-		if (day_file_open(&file, writer->directory, files->items[i].day, DATABASE_READ, NULL) < 0)
+		if (history_files_is_former(files->items[i].day) ||
+		    day_reader_open(&reader, writer->directory, files->items[i].day, O_RDONLY, NULL) < 0)
 			continue;
-		if (day_file_seek(&file, false, INT64_MAX, &writer->last, NULL) > 0 &&
-		    day_file_boot(&file, writer->last.round.boot, &arena, &boot, NULL) > 0)
-			writer->last_boot_id = memory_duplicate(boot.texts[HISTORY_BOOT_ID]);
+		if (reader.round_count != 0) {
+			writer->last = reader.rounds[reader.round_count - 1];
+			if (day_reader_boot(&reader, writer->last.round.boot, &arena, &boot, NULL) == 0)
+				writer->last_boot_id = memory_duplicate(boot.texts[HISTORY_BOOT_ID]);
+		}
 		arena_release(&arena);
-		day_file_close(&file);
+		day_reader_close(&reader);
 	}
 }
 
@@ -181,20 +215,6 @@ int history_writer_open(const struct history_writer_options *options, struct his
 	return 0;
 }
 
-void history_writer_close(struct history_writer *writer)
-{
-	if (writer == NULL)
-		return;
-	close_file(writer);
-	recording_release(&writer->recording);
-	recorder_release(writer->recorder);
-	history_files_unlock(writer->lock);
-	free(writer->last_boot_id);
-	free(writer->seen_boot_id);
-	free(writer->directory);
-	free(writer);
-}
-
 const struct history_writer_state *history_writer_state(const struct history_writer *writer)
 {
 	return &writer->state;
@@ -230,12 +250,13 @@ static uint64_t snapshot_bytes(const struct history_writer *writer, const char *
 static uint64_t snapshots_of_day(struct history_writer *writer, uint32_t day, bool removes)
 {
 	struct history_marks marks = {0};
-	struct day_file file;
+	struct day_reader reader;
 	uint64_t bytes = 0;
 
-	if (day_file_open(&file, writer->directory, day, DATABASE_READ, NULL) < 0)
+	if (history_files_is_former(day) ||
+	    day_reader_open(&reader, writer->directory, day, O_RDONLY, NULL) < 0)
 		return 0;
-	day_file_marks(&file, 0, UINT64_MAX, &marks, NULL);
+	(void)day_reader_marks(&reader, 0, UINT64_MAX, &marks, NULL);
 	for (size_t i = 0; i < marks.count; i++) {
 		const char *name = marks.items[i].path, *last = i != 0 ? marks.items[i - 1].path : NULL;
 
@@ -244,7 +265,7 @@ static uint64_t snapshots_of_day(struct history_writer *writer, uint32_t day, bo
 			bytes += snapshot_bytes(writer, name, removes);
 	}
 	history_marks_release(&marks);
-	day_file_close(&file);
+	day_reader_close(&reader);
 	return bytes;
 }
 
@@ -261,7 +282,7 @@ static bool is_too_much(const struct history_writer *writer, uint64_t bytes)
 
 static bool is_open(const struct history_writer *writer, uint32_t day)
 {
-	return day_file_is_open(&writer->file) && day == writer->file.day;
+	return day_writer_is_open(&writer->file) && day == writer->file.day;
 }
 
 /*
@@ -270,7 +291,7 @@ static bool is_open(const struct history_writer *writer, uint32_t day)
  */
 static uint64_t unnamed_bytes(struct history_writer *writer, const struct history_files *files)
 {
-	uint64_t named = day_file_is_open(&writer->file) ? writer->snapshot_bytes : 0;
+	uint64_t named = day_writer_is_open(&writer->file) ? writer->snapshot_bytes : 0;
 
 	for (size_t i = 0; i < files->count; i++) {
 		if (!files->items[i].irregular && !is_open(writer, files->items[i].day))
@@ -364,13 +385,6 @@ static uint64_t part_limit(const struct history_writer *writer)
 	return limit > PART_BYTES ? limit : PART_BYTES;
 }
 
-static uint64_t file_bytes(const struct history_writer *writer)
-{
-	struct stat status;
-
-	return stat(writer->file.database.path, &status) == 0 ? (uint64_t)status.st_size : 0;
-}
-
 /* Counts the snapshot of a mark as part of the file that is open: they are removed together. */
 static void count_snapshot(struct history_writer *writer, const char *name)
 {
@@ -382,10 +396,10 @@ static void count_snapshot(struct history_writer *writer, const char *name)
 	writer->last_snapshot = memory_duplicate(name);
 }
 
-static int count_snapshots(struct history_writer *writer, struct error *error)
+static int count_snapshots(struct history_writer *writer, struct day_reader *reader, struct error *error)
 {
 	struct history_marks marks = {0};
-	const int result = day_file_marks(&writer->file, 0, UINT64_MAX, &marks, error);
+	const int result = day_reader_marks(reader, 0, UINT64_MAX, &marks, error);
 
 	for (size_t i = 0; i < marks.count; i++)
 		count_snapshot(writer, marks.items[i].path);
@@ -396,31 +410,46 @@ static int count_snapshots(struct history_writer *writer, struct error *error)
 /* Whether a file that is open can take a round of that time: its rounds ascend. */
 static bool file_takes(const struct history_writer *writer, uint64_t unix_ns)
 {
-	return (writer->last_id == 0 || unix_ns > writer->last_unix_ns) &&
-	       file_bytes(writer) + writer->snapshot_bytes < part_limit(writer);
+	return unix_ns > writer->last_unix_ns &&
+	       writer->file.end + writer->snapshot_bytes < part_limit(writer);
 }
 
-/* Opens a file; its last round has to be readable. */
+/* Continues an existing file, if its last round is readable. */
+static int take_up_file(struct history_writer *writer, struct day_reader *reader, struct error *error)
+{
+	const struct day_round *last = reader->round_count != 0 ? &reader->rounds[reader->round_count - 1]
+								: NULL;
+	const void *bytes;
+	size_t length;
+	int result = 0;
+
+	if (last != NULL)
+		result = day_reader_state(reader, last, &bytes, &length, error);
+	if (result == 0 && last != NULL)
+		result = day_reader_interval(reader, last, &bytes, &length, error);
+	if (result == 0)
+		result = count_snapshots(writer, reader, error);
+	if (result == 0)
+		result = day_writer_continue(&writer->file, reader, error);
+	writer->last_unix_ns = last != NULL ? last->round.unix_ns : 0;
+	return result;
+}
+
 static int open_part(struct history_writer *writer, uint32_t day, struct error *error)
 {
-	struct day_file_row row;
-	struct day_file_blobs blobs;
-	int result = day_file_open(&writer->file, writer->directory, day, DATABASE_WRITE, error);
+	struct day_reader reader;
+	int result = history_files_check(writer->directory, day, error);
 
 	if (result < 0)
 		return result;
-	writer->last_id = 0;
 	writer->last_unix_ns = 0;
-	result = day_file_seek(&writer->file, false, INT64_MAX, &row, error);
-	if (result > 0) {
-		writer->last_id = row.round.id;
-		writer->last_unix_ns = row.round.unix_ns;
-		result = day_file_blobs(&writer->file, row.round.id, &blobs, error);
-		if (result == 0)
-			day_file_end_blobs(&blobs);
+	result = day_reader_open(&reader, writer->directory, day, O_RDWR, error);
+	if (result == -ENOENT) {
+		result = day_writer_create(&writer->file, writer->directory, day, error);
+	} else if (result == 0) {
+		result = take_up_file(writer, &reader, error);
+		day_reader_close(&reader);
 	}
-	if (result == 0)
-		result = count_snapshots(writer, error);
 	if (result < 0) {
 		close_file(writer);
 		return result;
@@ -437,7 +466,8 @@ static unsigned int find_last_part(const struct history_writer *writer, uint32_t
 
 	if (history_files_list(writer->directory, &files, NULL) == 0) {
 		for (size_t i = 0; i < files.count; i++) {
-			if (history_files_same_date(files.items[i].day, day))
+			if (history_files_same_date(files.items[i].day, day) &&
+			    !history_files_is_former(files.items[i].day))
 				part = history_files_part(files.items[i].day);
 		}
 	}
@@ -465,7 +495,7 @@ static int choose_file(struct history_writer *writer, uint64_t unix_ns, struct e
 	if (unix_ns > LATEST_NS)
 		return error_set(error, -ERANGE,
 				 "the clock of this host is before 1970 or after 2262; set it");
-	if (day_file_is_open(&writer->file)) {
+	if (day_writer_is_open(&writer->file)) {
 		if (history_files_same_date(writer->file.day, first) && file_takes(writer, unix_ns))
 			return 0;
 		close_file(writer);
@@ -484,7 +514,7 @@ static int choose_file(struct history_writer *writer, uint64_t unix_ns, struct e
 			return 0;
 		if (result == 0)
 			close_file(writer);
-		else if (database_is_unusable(result))
+		else if (day_is_unusable(result))
 			set_aside(writer, day, why.text);
 		else
 			return error_set(error, result, "%s", why.text);
@@ -512,7 +542,7 @@ static int keep_place(struct history_writer *writer, struct error *error)
 		notify(writer, "%s: it was removed or moved while it was recorded, and is begun again%s",
 		       writer->directory,
 		       history_files_is_shared(writer->directory) ? "; others may change it now" : "");
-	} else if (day_file_is_open(&writer->file) && database_has_moved(&writer->file.database)) {
+	} else if (day_writer_is_open(&writer->file) && day_writer_has_moved(&writer->file)) {
 		notify(writer, "%s/%s was removed or moved while it was written, and another file is begun",
 		       writer->directory, writer->state.file);
 		close_file(writer);
@@ -542,8 +572,7 @@ static uint64_t slept_ns(void)
 }
 
 /* Compares the clocks with those of the round before. */
-static void compare_clocks(struct history_writer *writer, const struct snapshot *round,
-			   struct day_file_row *row)
+static void compare_clocks(struct history_writer *writer, const struct snapshot *round, struct day_round *row)
 {
 	if (!find_jump(writer->last_boot_id, writer->last.round.unix_ns, writer->last.round.boottime_ns,
 		       round, &row->round.clock_jump_ns))
@@ -571,7 +600,7 @@ static size_t level_of(const struct history_writer *writer, const struct snapsho
 }
 
 /* The round is what later ones are told from. */
-static void remember(struct history_writer *writer, struct snapshot *round, const struct day_file_row *row,
+static void remember(struct history_writer *writer, struct snapshot *round, const struct day_round *row,
 		     size_t level)
 {
 	for (size_t i = level; i < LEVELS; i++) {
@@ -582,7 +611,6 @@ static void remember(struct history_writer *writer, struct snapshot *round, cons
 	if (level == LEVEL_WHOLE)
 		writer->whole_unix_ns = row->round.unix_ns;
 	writer->since_middle = level == LEVEL_STEP ? writer->since_middle + 1 : 0;
-	writer->last_id = row->round.id;
 	writer->last_unix_ns = row->round.unix_ns;
 	writer->last = *row;
 	free(writer->last_boot_id);
@@ -593,15 +621,12 @@ static void remember(struct history_writer *writer, struct snapshot *round, cons
 	writer->state.written_bytes += writer->recording.state.length + writer->recording.interval.length;
 }
 
-/* Makes the row for the table of rounds. */
-static struct day_file_row describe(struct history_writer *writer, const struct snapshot *round,
-				    const struct snapshot *before)
+/* Describes a round, except for its place in the file. */
+static struct day_round describe(struct history_writer *writer, const struct snapshot *round,
+				 const struct snapshot *before)
 {
-	const int64_t milliseconds = (int64_t)(round->captured_at_unix_ns / NS_PER_MS);
-	struct day_file_row row = {.slept_ns = slept_ns()};
+	struct day_round row = {.round = history_round_of(before, round), .slept_ns = slept_ns()};
 
-	row.round = history_round_of(before, round);
-	row.round.id = milliseconds > writer->last_id ? milliseconds : writer->last_id + 1;
 	row.round.after_pause = before == NULL && writer->state.paused;
 	compare_clocks(writer, round, &row);
 	return row;
@@ -614,16 +639,17 @@ static int store_in_file(struct history_writer *writer, struct snapshot *round, 
 	const struct history_boot boot = boot_of(round);
 	const size_t level = level_of(writer, round);
 	const size_t against = level == LEVEL_STEP ? LEVEL_STEP : LEVEL_WHOLE;
-	struct day_file_row row = describe(writer, round, before);
+	struct day_round row = describe(writer, round, before);
 	int result;
 
 	if (level != LEVEL_WHOLE)
-		row.against = writer->level_ids[against];
+		row.against = (uint64_t)writer->level_ids[against];
 	recorder_encode(writer->recorder, round, level != LEVEL_WHOLE ? writer->levels[against] : NULL,
 			before, history_left_between(before, round), &writer->recording);
-	result = day_file_add(&writer->file, &row, &boot, &writer->recording, error);
+	result = day_writer_add(&writer->file, &row, &boot, &writer->recording, error);
 	if (result == 0)
 		remember(writer, round, &row, level);
+	sync_file(writer, 0);
 	return result;
 }
 
@@ -633,16 +659,21 @@ static int store_round(struct history_writer *writer, struct snapshot *round, co
 	struct error why = {0};
 	int result = -EBADMSG;
 
-	for (size_t damaged = 0; damaged <= DAMAGED_MAX && database_is_unusable(result); damaged++) {
+	for (size_t damaged = 0; damaged <= DAMAGED_MAX && day_is_unusable(result); damaged++) {
 		result = choose_file(writer, round->captured_at_unix_ns, &why);
 		if (result == 0)
 			result = store_in_file(writer, round, before, &why);
-		if (database_is_unusable(result) && day_file_is_open(&writer->file)) {
+		if (day_is_unusable(result) && day_writer_is_open(&writer->file)) {
 			set_aside(writer, writer->file.day, why.text);
 			close_file(writer);
 		}
 	}
 	return result < 0 ? error_set(error, result, "%s", why.text) : 0;
+}
+
+static bool is_full(int result)
+{
+	return result == -ENOSPC || result == -EDQUOT;
 }
 
 /* Notes that the round is not stored: the next one is whole, after a gap. */
@@ -652,9 +683,38 @@ static int pause_recording(struct history_writer *writer, int result, const stru
 	writer->state.paused = true;
 	forget_rounds(writer);
 	/* what is wrong with a file may not be so any more when it is opened again */
-	if (result != -ENOSPC && result != -EAGAIN)
+	if (!is_full(result))
 		close_file(writer);
 	return error_set(error, result, "%s", why->text);
+}
+
+/* Appends a mark to the open file, or to the one of its time. */
+static int store_mark(struct history_writer *writer, const struct history_mark *mark, struct error *error)
+{
+	int result = 0;
+
+	if (!day_writer_is_open(&writer->file))
+		result = choose_file(writer, mark->unix_ns, error);
+	if (result == 0)
+		result = day_writer_mark(&writer->file, mark, error);
+	if (result == 0)
+		count_snapshot(writer, mark->path);
+	return result;
+}
+
+/* Appends the waiting marks, as many as there is room for. */
+static void store_waiting(struct history_writer *writer)
+{
+	struct history_marks *waiting = &writer->waiting;
+	size_t stored = 0;
+
+	while (stored < waiting->count && store_mark(writer, &waiting->items[stored], NULL) == 0)
+		stored++;
+	waiting->count -= stored;
+	if (waiting->count == 0)
+		history_marks_release(waiting);
+	else if (stored != 0)
+		memmove(waiting->items, waiting->items + stored, waiting->count * sizeof(*waiting->items));
 }
 
 int history_writer_add(struct history_writer *writer, struct snapshot *round, struct error *error)
@@ -671,23 +731,59 @@ int history_writer_add(struct history_writer *writer, struct snapshot *round, st
 		before = snapshot_reference(last);
 	look_for_old(writer, round);
 	result = store_round(writer, round, before, &why);
-	if ((result == -ENOSPC || result == -EDQUOT) && remove_old(writer, round->captured_at_unix_ns, false))
+	if (is_full(result) && remove_old(writer, round->captured_at_unix_ns, false))
 		result = store_round(writer, round, before, &why);
 	snapshot_release(before);
-	return result < 0 ? pause_recording(writer, result, &why, error) : 0;
+	if (result < 0)
+		return pause_recording(writer, result, &why, error);
+	store_waiting(writer);
+	return 0;
+}
+
+/* Keeps a mark until there is room for it. Returns false if too many are waiting. */
+static bool keep_mark(struct history_writer *writer, const struct history_mark *mark)
+{
+	const char *texts[] = {mark->kind, mark->text, mark->path};
+	struct history_marks *waiting = &writer->waiting;
+
+	if (waiting->count >= MARKS_WAITING)
+		return false;
+	for (size_t i = 0; i < ARRAY_COUNT(texts); i++) {
+		if (texts[i] != NULL)
+			texts[i] = arena_duplicate(&waiting->arena, texts[i], strlen(texts[i]));
+	}
+	*MEMORY_APPEND(waiting->items, waiting->count, waiting->capacity) = (struct history_mark){
+		mark->unix_ns, texts[0], texts[1], texts[2]};
+	return true;
 }
 
 int history_writer_mark(struct history_writer *writer, const struct history_mark *mark, struct error *error)
 {
-	int result = keep_place(writer, error);
+	struct error why = {0};
+	int result = keep_place(writer, &why);
 
-	if (result == 0 && !day_file_is_open(&writer->file))
-		result = choose_file(writer, mark->unix_ns, error);
 	if (result == 0)
-		result = day_file_add_mark(&writer->file, mark, error);
-	if ((result == -ENOSPC || result == -EDQUOT) && remove_old(writer, mark->unix_ns, false))
-		result = day_file_add_mark(&writer->file, mark, error);
-	if (result == 0)
-		count_snapshot(writer, mark->path);
-	return result;
+		result = store_mark(writer, mark, &why);
+	if (is_full(result) && remove_old(writer, mark->unix_ns, false))
+		result = store_mark(writer, mark, &why);
+	if (is_full(result) && keep_mark(writer, mark))
+		result = 0;
+	return result < 0 ? error_set(error, result, "%s", why.text) : 0;
+}
+
+void history_writer_close(struct history_writer *writer)
+{
+	if (writer == NULL)
+		return;
+	store_waiting(writer);
+	close_file(writer);
+	(void)day_sync_end(&writer->sync, DAY_SYNC_NO_DEADLINE);
+	history_marks_release(&writer->waiting);
+	recording_release(&writer->recording);
+	recorder_release(writer->recorder);
+	history_files_unlock(writer->lock);
+	free(writer->last_boot_id);
+	free(writer->seen_boot_id);
+	free(writer->directory);
+	free(writer);
 }

@@ -10,10 +10,9 @@
 #include "snapshot/snapshot.h"
 
 /*
- * Records rounds into a history. A history has one writer. It belongs to one thread, and its calls wait for
- * the disk. What a call stored stays there whatever becomes of the process; what is lost when the whole
- * machine ends are the rounds of at most some minutes that the system had not written yet, and nothing else
- * is damaged by it.
+ * Records rounds into a history. A history has one writer, which belongs to one thread. What a call stored
+ * stays there whatever becomes of the process. What it stored is brought to the disk with every 64th round,
+ * by a thread of its own: when the whole machine ends, the rounds since then may be lost, and nothing else.
  */
 struct history_writer;
 
@@ -38,8 +37,8 @@ struct history_writer_state {
 
 /*
  * Becomes the writer of a history. Returns 0 or a negative errno with a sentence: -EBUSY another one records
- * there (it says who, where and since when); -ENOTDIR, -EACCES, -EROFS, -ENOSPC; -ENOTSUP this ctop was built
- * without SQLite. Times, also those of what is removed, are those of the rounds.
+ * there (it says who, where and since when); -ENOTDIR, -EACCES, -EROFS, -ENOSPC. Times, also those of
+ * what is removed, are those of the rounds.
  */
 int history_writer_open(const struct history_writer_options *options, struct history_writer **ret_writer,
 			struct error *error);
@@ -47,12 +46,13 @@ int history_writer_open(const struct history_writer_options *options, struct his
 /*
  * Stores a round, a whole snapshot of capture_round(); the writer takes references of its own.
  * Returns 0, or a negative errno with a sentence that says why it could not be stored and what would help:
- * -ENOSPC, -EDQUOT, -EROFS, -EIO, -EAGAIN ... Then recording pauses: nothing is lost that was stored before,
+ * -ENOSPC, -EDQUOT, -EROFS, -EIO ... Then recording pauses: nothing is lost that was stored before,
  * and the next call goes on if it can. The sentence is worth saying once.
  */
 int history_writer_add(struct history_writer *writer, struct snapshot *round, struct error *error);
 
-/* Stores a mark; its texts are copied. Errors as above. */
+/* Stores a mark; its texts are copied. One that a full disk refuses is kept, and stored with the next round
+ * that there is room for. Errors as above. */
 int history_writer_mark(struct history_writer *writer, const struct history_mark *mark, struct error *error);
 
 const struct history_writer_state *history_writer_state(const struct history_writer *writer);

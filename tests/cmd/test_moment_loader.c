@@ -26,13 +26,12 @@ struct damaged {
 /* A history of which one round is damaged. */
 static void begin(struct damaged *damaged, int which)
 {
-	char *statement = memory_format("UPDATE blobs SET state = zeroblob(length(state)) WHERE round ="
-					" (SELECT round FROM blobs ORDER BY round LIMIT 1 OFFSET %d)",
-					which);
+	struct day_image image;
 
 	*damaged = (struct damaged){.directory = fixture_record(ROUNDS), .session = session_create()};
-	fixture_run_sql(damaged->directory, statement);
-	free(statement);
+	image = fixture_image(damaged->directory);
+	day_image_damage(&image, day_image_frame(&image, IMAGE_ROUND, which));
+	fixture_put_image(damaged->directory, &image);
 	damaged->history = fixture_open(damaged->directory);
 	/* nothing is asked of a task */
 	damaged->loader = moment_loader_create(damaged->history, NULL, NULL);

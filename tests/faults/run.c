@@ -375,12 +375,12 @@ static bool check_files(const char *folder, char *finding)
 		if (entry->d_type == DT_DIR || strcmp(name, "report") == 0 ||
 		    strcmp(name, "page.prom") == 0 || is_same_file(path, former))
 			continue;
-		is_as_before = is_as_before && strstr(name, ".rounds") == NULL;
+		is_as_before = is_as_before && strstr(name, ".ctlog") == NULL;
 		if (strstr(name, ".ctprof.zst") != NULL && strstr(name, ".ctprof.zst")[11] == '\0') {
 			if (run_plainly("/dev/null", show) != 0)
 				find(finding, "%s is broken", name);
 		} else if (folder[0] == '\0' ||
-			   (strstr(name, ".rounds") == NULL && strcmp(name, "writer.lock") != 0)) {
+			   (strstr(name, ".ctlog") == NULL && strcmp(name, "writer.lock") != 0)) {
 			find(finding, "%s is left", name);
 		}
 	}

@@ -455,9 +455,9 @@ static void expect_whole_history(void)
 
 	run_ctop_well(&run, (const char *const[]){"history", "--check", "--format", "tsv", "--history",
 						  scratch_path("history"), NULL});
-	for (const char *line = strstr(run.output, ".rounds\t"); line != NULL;
-	     line = strstr(line + 1, ".rounds\t")) {
-		if (sscanf(line, ".rounds\t%*[^\t]\t%*[^\t]\t%u\t%*[^\t]\t%u", &more_rounds, &more_gaps) != 2)
+	for (const char *line = strstr(run.output, ".ctlog\t"); line != NULL;
+	     line = strstr(line + 1, ".ctlog\t")) {
+		if (sscanf(line, ".ctlog\t%*[^\t]\t%*[^\t]\t%u\t%*[^\t]\t%u", &more_rounds, &more_gaps) != 2)
 			fail_msg("not understood:\n%s", run.output);
 		rounds += more_rounds;
 		gaps += more_gaps;

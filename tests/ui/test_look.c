@@ -276,13 +276,6 @@ static int remove_history(void **state)
 	return system(command);
 }
 
-static void need_history(void)
-{
-	if (!HAS_HISTORY) {
-		skip_test("built without SQLite");
-	}
-}
-
 static void test_replay(void **state)
 {
 	static const struct {
@@ -292,7 +285,6 @@ static void test_replay(void **state)
 	struct pty_screen pty;
 
 	(void)state;
-	need_history();
 	for (size_t i = 0; i < sizeof(screens) / sizeof(screens[0]); i++) {
 		start_replay(&pty, screens[i].rows, screens[i].columns, screens[i].locale, history, NULL);
 		pty_wait_text(&pty, " ago)");
@@ -328,7 +320,6 @@ static void test_marks_and_gaps(void **state)
 	struct pty_screen pty;
 
 	(void)state;
-	need_history();
 	assert_int_equal(record("thread_count(*) > 0"), 0);
 	start_replay(&pty, 24, 120, NULL, history, NULL);
 	pty_wait_text(&pty, " ago)");
@@ -357,7 +348,6 @@ static void test_replay_configuration(void **state)
 	struct pty_screen pty;
 
 	(void)state;
-	need_history();
 	assert_true(descriptor >= 0);
 	assert_int_equal(write(descriptor, text, sizeof(text) - 1), sizeof(text) - 1);
 	close(descriptor);
@@ -409,7 +399,6 @@ static void test_replay_of_two_versions(void **state)
 	struct pty_screen pty;
 
 	(void)state;
-	need_history();
 	assert_non_null(mkdtemp(directory));
 	run_in(directory,
 	       "LC_ALL=C sed -z 's/not-read$/not-reaQ/' " CTOP_PROGRAM " >other && chmod +x other");

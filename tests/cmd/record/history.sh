@@ -63,7 +63,9 @@ dump()
 
 cp -r "$history" "$directory/formula"
 release=$(uname -r)
-LC_ALL=C sed -i "s/$release/=${release#?}/g" "$directory"/formula/*.rounds
+for file in "$directory"/formula/*.ctlog; do
+    "$(dirname "$0")/../../history/read_log.py" --replace "$release" "=${release#?}" "$file"
+done
 result "a formula stays one in CSV" "$("$ctop" history --history "$directory/formula" --format csv 2>&1 | grep -q ",=${release#?}," ||
     "$ctop" history --history "$directory/formula" --format csv 2>&1)"
 result "it is none with --csv-safe" "$("$ctop" history --history "$directory/formula" --format csv --csv-safe 2>&1 | grep -q ",'=${release#?}," ||
@@ -234,16 +236,34 @@ fi
 # --- files that cannot be read ---
 
 mkdir "$directory/linked"
-ln -s "$history"/*.rounds "$directory/linked"
-refused "a link is no file of a history" 1 "linked: 20[-0-9]*.rounds is no regular file" "$ctop" history --history "$directory/linked"
+ln -s "$history"/*.ctlog "$directory/linked"
+refused "a link is no file of a history" 1 "linked: 20[-0-9]*.ctlog is no regular file" "$ctop" history --history "$directory/linked"
 cp -r "$history" "$directory/beside"
-mkfifo "$directory/beside/2026-01-02.rounds"
-refused "and none that is passed over" 0 "beside/2026-01-02.rounds: it is no regular file" "$ctop" history --history "$directory/beside"
+mkfifo "$directory/beside/2026-01-02.ctlog"
+refused "and none that is passed over" 0 "beside/2026-01-02.ctlog: it is no regular file" "$ctop" history --history "$directory/beside"
 result "nor one to be removed for its age" "$("$ctop" record -n 1 -d 0.1 --keep 1d --history "$directory/beside" 2>&1 |
-    grep 'beside/'; test -p "$directory/beside/2026-01-02.rounds" || echo "it is gone")"
+    grep 'beside/'; test -p "$directory/beside/2026-01-02.ctlog" || echo "it is gone")"
+cp -r "$history" "$directory/former"
+head -c 2000000 /dev/zero >"$directory/former/2026-01-02.rounds"
+refused "a day of the former format is named" 0 "2026-01-02.rounds: it has the format of ctop before 1.0" \
+    "$ctop" history --history "$directory/former"
+result "it counts, and is removed first" "$("$ctop" record --no-heap -n 2 -d 0.1 --max-size 1M --history "$directory/former" 2>&1 |
+    grep 'former/2'; test ! -e "$directory/former/2026-01-02.rounds" || echo "it is there")"
 cp -r "$history" "$directory/cut"
-truncate -s 1000 "$directory"/cut/*.rounds
-refused "what is cut is damaged" 1 "rounds: it is damaged" "$ctop" dump --history "$directory/cut"
+truncate -s 1000 "$directory"/cut/*.ctlog
+refused "a file that is cut in its first round has none" 1 "there is no round in it yet" "$ctop" dump --history "$directory/cut"
+cp -r "$history" "$directory/damaged"
+for file in "$directory"/damaged/*.ctlog; do
+    printf 'damaged!' | dd of="$file" bs=1 seek=$(($(stat -c %s "$file") / 2)) conv=notrunc 2>/dev/null
+done
+refused "damage is listed with file and place" 0 'damaged/20[-0-9]*.ctlog: .* byte [0-9]' \
+    "$ctop" history --check --history "$directory/damaged"
+cp -r "$history" "$directory/prefix"
+for file in "$directory"/prefix/*.ctlog; do
+    truncate -s -1 "$file"
+done
+result "the beginning of a file is a file" "$("$ctop" history --check --history "$directory/prefix" --format tsv 2>&1 |
+    grep -e damage || "$ctop" dump --history "$directory/prefix" --format csv --limit 1 2>&1 | awk 'END { if (NR != 6) print NR, "lines" }')"
 
 # --- a gap ---
 

@@ -28,7 +28,7 @@ trap 'exit 1' HUP INT TERM
 rounds()
 {
     "$ctop" history --history "$1" --format tsv 2>/dev/null |
-        awk -F '\t' '$1 ~ /\.rounds$/ { sum += $4 } END { print sum + 0 }'
+        awk -F '\t' '$1 ~ /\.ctlog$/ { sum += $4 } END { print sum + 0 }'
 }
 
 has_rounds()
