@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Histories: the file of a day, read by all that reads one. The first byte says what the input is: changes of
- * some bytes of a good file, or of one with a log; a whole file; rows of its tables; or a moment or range of
- * a good history as users type it. It also says what is read of the rounds. What cannot be read must say why.
+ * some bytes of a good file; numbers in its frames, with the checksums that belong to them; a whole file;
+ * frames of any kind behind those of a good file; or a moment or range of a good history as users type it. It
+ * also says what is read of the rounds. What cannot be read must say why.
  */
 #include <fcntl.h>
 #include <ftw.h>
@@ -14,29 +15,27 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <sqlite3.h>
-
 #include "base/clock.h"
 #include "base/memory.h"
 #include "cmd/line/history_moment.h"
 #include "store/history.h"
 #include "store/history_writer.h"
+#include "tests/history/day_image.h"
 
 enum {
 	ROUNDS = 4,
 	CHANGES_MAX = 64,
 	CHANGE_BYTES = 32,
 	FILE_MAX = 1 << 18,
-	ROWS_MAX = 64,
-	WAITS_MAX = 20, /* for an input */
+	FRAMES_MAX = 64,
 };
 
 /* The kinds of input. */
 enum kind {
 	KIND_CHANGES,
-	KIND_CHANGES_WITH_LOG,
+	KIND_NUMBERS,
 	KIND_FILE,
-	KIND_ROWS,
+	KIND_FRAMES,
 	KIND_MOMENT,
 	KINDS,
 };
@@ -51,37 +50,20 @@ enum reading {
 
 /* 2026-11-20 08:00:00 UTC */
 #define BEGIN_NS (UINT64_C(1795161600) * NS_PER_S)
-#define DAY_NAME "2026-11-20.rounds"
+#define DAY_NAME "2026-11-20.ctlog"
 
 int LLVMFuzzerInitialize(int *count, char ***arguments);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-struct image {
-	char *data;
-	size_t size;
-};
-
-static char *directory;              /* of the file that is read */
-static char *good_directory;         /* of one that nobody changes */
-static unsigned int waits;           /* of this input */
-static int file, log_file;           /* in `directory` */
-static struct image whole, parts[2]; /* a file that was closed; one that was not, and its log */
+static char *directory;       /* of the file that is read */
+static char *good_directory;  /* of one that nobody changes */
+static int file;              /* in `directory` */
+static struct day_image good; /* has frames of each kind */
 
 static void require(bool holds)
 {
 	if (!holds)
 		abort();
-}
-
-/*
- * Stands for that of the C library. Nobody writes the file while it is read: a reader that takes it for one
- * that is being written may look again a few times, but not wait as long as it would for a writer.
- */
-int usleep(useconds_t microseconds)
-{
-	(void)microseconds;
-	require(++waits <= WAITS_MAX);
-	return 0;
 }
 
 /* --- good files --- */
@@ -105,21 +87,6 @@ static void remove_directories(void)
 {
 	nftw(directory, remove_entry, 4, FTW_DEPTH | FTW_PHYS);
 	nftw(good_directory, remove_entry, 4, FTW_DEPTH | FTW_PHYS);
-}
-
-static struct image read_image(const char *name)
-{
-	char *path = memory_format("%s/%s", good_directory, name);
-	const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-	struct stat status;
-	struct image image;
-
-	require(descriptor >= 0 && fstat(descriptor, &status) == 0);
-	image = (struct image){memory_allocate((size_t)status.st_size + 1), (size_t)status.st_size};
-	require(read(descriptor, image.data, image.size) == (ssize_t)image.size);
-	close(descriptor);
-	free(path);
-	return image;
 }
 
 /* Three threads, one of them another one each time: small, since each input reads all rounds. */
@@ -158,24 +125,18 @@ static void record(void)
 		snapshot_release(round);
 	}
 	require(history_writer_mark(writer, &mark, NULL) == 0);
-	parts[0] = read_image(DAY_NAME);
-	parts[1] = read_image(DAY_NAME "-wal");
 	history_writer_close(writer);
-	whole = read_image(DAY_NAME);
 }
 
-static int create(const char *name)
+static char *path_in(const char *parent)
 {
-	char *path = memory_format("%s/%s", directory, name);
-	const int descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-
-	require(descriptor >= 0);
-	free(path);
-	return descriptor;
+	return memory_format("%s/%s", parent, DAY_NAME);
 }
 
 int LLVMFuzzerInitialize(int *count, char ***arguments)
 {
+	char *path, *good_path;
+
 	(void)count, (void)arguments;
 	setenv("TZ", "UTC", 1);
 	memory_set_failure_handler(abort); /* no file may need so much */
@@ -183,8 +144,13 @@ int LLVMFuzzerInitialize(int *count, char ***arguments)
 	good_directory = make_directory();
 	atexit(remove_directories);
 	record();
-	file = create(DAY_NAME);
-	log_file = create(DAY_NAME "-wal");
+	path = path_in(directory);
+	good_path = path_in(good_directory);
+	good = day_image_read(good_path);
+	file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	require(file >= 0);
+	free(path);
+	free(good_path);
 	return 0;
 }
 
@@ -223,7 +189,7 @@ static void read_rounds(struct history *history, enum reading reading, size_t nu
 	bool more = holds(history_first(history, &round, &error), &error);
 	const bool any = more;
 
-	for (size_t i = 0; more && i < (reading == READING_STEPS ? ROWS_MAX : number); i++) {
+	for (size_t i = 0; more && i < (reading == READING_STEPS ? FRAMES_MAX : number); i++) {
 		more = holds(history_step(history, &round, 1, &next, &error), &error) &&
 		       !history_is_same(&round, &next);
 		/* they ascend, whatever the file says */
@@ -276,40 +242,12 @@ static void read_history(enum reading reading, size_t number)
 
 /* --- inputs --- */
 
-static void put(int descriptor, const void *data, size_t size)
-{
-	require(ftruncate(descriptor, (off_t)size) == 0 &&
-		pwrite(descriptor, data, size, 0) == (ssize_t)size);
-}
-
-/* Each change is a place of three bytes, a number of bytes, and these; one of none ends the file there. */
-static void change(int descriptor, const struct image *image, const uint8_t **data, size_t *size)
-{
-	put(descriptor, image->data, image->size);
-	for (size_t i = 0; i < CHANGES_MAX && *size >= 4; i++) {
-		const uint8_t *bytes = *data;
-		const size_t place = (bytes[0] | (size_t)bytes[1] << 8 | (size_t)bytes[2] << 16) %
-				     image->size;
-		const size_t wanted = bytes[3] % CHANGE_BYTES, left = *size - 4;
-		const size_t length = wanted < left ? wanted : left;
-
-		if (length == 0)
-			require(ftruncate(descriptor, (off_t)place) == 0);
-		else
-			require(pwrite(descriptor, bytes + 4, length, (off_t)place) == (ssize_t)length);
-		*data += 4 + length;
-		*size -= 4 + length;
-		if (bytes[3] >= 0x80)
-			return; /* the rest is of the next file */
-	}
-}
-
 struct input {
 	const uint8_t *data;
 	size_t size;
 };
 
-static int64_t take(struct input *input, size_t bytes)
+static uint64_t take(struct input *input, size_t bytes)
 {
 	uint64_t number = 0;
 
@@ -317,126 +255,102 @@ static int64_t take(struct input *input, size_t bytes)
 		number |= (uint64_t)*input->data++ << 8 * i;
 		input->size--;
 	}
-	return (int64_t)number;
+	return number;
 }
 
-/* Binds a value: that of a row which a recorder could have written, or any of any type. */
-static void bind(sqlite3_stmt *statement, int column, int64_t usual, struct input *input)
+static void put(const void *data, size_t size)
 {
-	const size_t length = input->size < CHANGE_BYTES ? input->size : CHANGE_BYTES;
-	const char *text = (const char *)input->data;
+	require(ftruncate(file, (off_t)size) == 0 && pwrite(file, data, size, 0) == (ssize_t)size);
+}
 
-	switch (take(input, 1) % 8) {
+/* Each change is a place of three bytes, a number of bytes, and these; one of none ends the file there. */
+static void put_changes(struct input *input)
+{
+	put(good.bytes, good.size);
+	for (size_t i = 0; i < CHANGES_MAX && input->size >= 4; i++) {
+		const size_t place = (size_t)take(input, 3) % good.size;
+		const size_t wanted = (size_t)take(input, 1) % CHANGE_BYTES;
+		const size_t length = wanted < input->size ? wanted : input->size;
+
+		if (length == 0)
+			require(ftruncate(file, (off_t)place) == 0);
+		else
+			require(pwrite(file, input->data, length, (off_t)place) == (ssize_t)length);
+		input->data += length;
+		input->size -= length;
+	}
+}
+
+static struct day_image copy_good(void)
+{
+	struct day_image image = {.size = good.size, .count = good.count};
+
+	image.bytes = memory_grow(NULL, &image.capacity, good.size, 1);
+	memcpy(image.bytes, good.bytes, good.size);
+	image.frames = memory_grow(NULL, &image.frame_capacity, good.count, sizeof(*image.frames));
+	memcpy(image.frames, good.frames, good.count * sizeof(*image.frames));
+	return image;
+}
+
+/* A number: of a place in the file, near the one that is there, or any. */
+static uint64_t take_number(const struct day_image *image, uint64_t there, struct input *input)
+{
+	switch (take(input, 1) % 4) {
 	case 0:
-		sqlite3_bind_int64(statement, column, take(input, 8));
-		break;
+		return image->frames[take(input, 1) % image->count];
 	case 1:
-		sqlite3_bind_int64(statement, column, usual + (int8_t)take(input, 1));
-		break;
+		return there + (uint64_t)(int64_t)(int8_t)take(input, 1);
 	case 2:
-		sqlite3_bind_null(statement, column);
-		break;
-	case 3:
-		sqlite3_bind_double(statement, column, (double)take(input, 8));
-		break;
-	case 4:
-		sqlite3_bind_text(statement, column, text, (int)length, SQLITE_TRANSIENT);
-		break;
-	case 5:
-		sqlite3_bind_blob(statement, column, text, (int)length, SQLITE_TRANSIENT);
-		break;
+		return (uint64_t)(int64_t)(int8_t)take(input, 1);
 	default:
-		sqlite3_bind_int64(statement, column, usual);
-		break;
+		return take(input, 8);
 	}
 }
 
-/* A recording of one of the good rounds, with its checksum or another. */
-static void bind_blobs(sqlite3_stmt *statement, sqlite3_stmt *blobs, struct input *input)
+/* Numbers of frames: which one, where in it, how long it is, and itself. */
+static void put_numbers(struct input *input)
 {
-	const int64_t which = take(input, 1) % ROUNDS;
-	const bool is_right = take(input, 1) % 8 != 0;
+	struct day_image image = copy_good();
 
-	sqlite3_reset(blobs);
-	sqlite3_bind_int64(blobs, 1, which);
-	if (sqlite3_step(blobs) != SQLITE_ROW)
-		return;
-	for (int i = 0; i < 2; i++)
-		sqlite3_bind_value(statement, 2 + i, sqlite3_column_value(blobs, i));
-	sqlite3_bind_int64(statement, 4, sqlite3_column_int64(blobs, 2) + !is_right);
-}
+	for (size_t i = 0; i < CHANGES_MAX && input->size >= 4; i++) {
+		const size_t frame = image.frames[take(input, 1) % image.count];
+		const size_t at = frame + (size_t)take(input, 1), bytes = (size_t)1 << take(input, 1) % 4;
 
-/* A good file in memory, anew: the changes of the input before are undone. */
-static void reset(sqlite3 *base)
-{
-	const sqlite3_int64 size = (sqlite3_int64)whole.size;
-	unsigned char *copy = sqlite3_malloc64(whole.size);
-
-	memcpy(copy, whole.data, whole.size);
-	require(sqlite3_deserialize(base, "main", copy, size, size,
-				    SQLITE_DESERIALIZE_RESIZEABLE | SQLITE_DESERIALIZE_FREEONCLOSE) ==
-		SQLITE_OK);
-}
-
-/* Adds a row, or puts it in the place of what is there. */
-static void add_row(sqlite3_stmt *statement, sqlite3_stmt *blobs, uint8_t which, struct input *input)
-{
-	const int64_t id = (int64_t)(BEGIN_NS / NS_PER_MS) + which / 8 * 2500;
-	const int columns = sqlite3_bind_parameter_count(statement);
-
-	for (int column = 1; column <= columns; column++) {
-		int64_t usual = 1;
-
-		if (column == 1)
-			usual = id;
-		else if (column == 2)
-			usual = id * (int64_t)NS_PER_MS;
-		else if (column == 10 && which % 8 != 0)
-			usual = id - 5000;
-		bind(statement, column, usual, input);
+		if (at + bytes > image.size)
+			continue;
+		day_image_put(&image, at, bytes,
+			      take_number(&image, day_image_get(&image, at, bytes), input));
+		day_image_seal(&image, frame);
 	}
-	if (columns == 4)
-		bind_blobs(statement, blobs, input);
-	sqlite3_step(statement);
-	sqlite3_reset(statement);
-	sqlite3_reset(blobs);
+	put(image.bytes, image.size);
+	day_image_release(&image);
 }
 
-static void put_rows(struct input *input)
+/* Frames behind those that are there: a kind, how long after the first round, and a payload that begins as
+ * that of a frame which is there. */
+static void put_frames(struct input *input)
 {
-	static const char *const texts[] = {
-		"INSERT OR REPLACE INTO rounds VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-		"INSERT OR REPLACE INTO blobs VALUES(?,?,?,?)",
-		"INSERT OR REPLACE INTO marks VALUES(?,?,?,?,?)",
-		"INSERT OR REPLACE INTO boots VALUES(?,?,?,?,?,?)",
-		"SELECT state, interval, checksum FROM blobs ORDER BY round LIMIT 1 OFFSET ?",
-	};
-	enum {
-		INSERTS = ARRAY_COUNT(texts) - 1
-	};
-	static sqlite3 *base;
-	static sqlite3_stmt *statements[ARRAY_COUNT(texts)];
-	const bool is_first = base == NULL;
-	sqlite3_int64 size;
-	unsigned char *image;
+	struct day_image image = copy_good();
 
-	if (is_first)
-		require(sqlite3_open(":memory:", &base) == SQLITE_OK);
-	reset(base);
-	for (size_t i = 0; is_first && i < ARRAY_COUNT(texts); i++)
-		require(sqlite3_prepare_v2(base, texts[i], -1, &statements[i], NULL) == SQLITE_OK);
-	require(sqlite3_exec(base, "BEGIN", NULL, NULL, NULL) == SQLITE_OK);
-	for (size_t i = 0; i < ROWS_MAX && input->size != 0; i++) {
-		const uint8_t which = (uint8_t)take(input, 1);
+	for (size_t i = 0; i < FRAMES_MAX && input->size >= 4; i++) {
+		const uint64_t kind = take(input, 1) % 8, unix_ns = BEGIN_NS + take(input, 1) * NS_PER_S / 2;
+		const size_t model = good.frames[take(input, 1) % good.count],
+			     length = day_image_length(&good, model) - IMAGE_PAYLOAD_AT;
+		uint8_t *payload = memory_allocate(length + CHANGE_BYTES);
+		size_t count = (size_t)take(input, 1) % CHANGE_BYTES;
+		const size_t at = count != 0 && length != 0 ? (size_t)take(input, 2) % length : 0;
 
-		add_row(statements[which % INSERTS], statements[INSERTS], which, input);
+		count = count < input->size ? count : input->size;
+		memcpy(payload, good.bytes + model + IMAGE_PAYLOAD_AT, length);
+		memcpy(payload + at, input->data, count);
+		input->data += count;
+		input->size -= count;
+		day_image_add(&image, (enum day_image_kind)kind, unix_ns, payload,
+			      at + count > length ? at + count : length);
+		free(payload);
 	}
-	require(sqlite3_exec(base, "COMMIT", NULL, NULL, NULL) == SQLITE_OK);
-	image = sqlite3_serialize(base, "main", &size, 0);
-	require(image != NULL && size > 0);
-	put(file, image, (size_t)size);
-	put(log_file, "", 0);
-	sqlite3_free(image);
+	put(image.bytes, image.size);
+	day_image_release(&image);
 }
 
 static void read_moment(struct input *input)
@@ -462,24 +376,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input input = {data + 1, size - 1};
 
-	waits = 0;
 	if (size == 0 || size > FILE_MAX)
 		return 0;
 	switch ((enum kind)(data[0] % KINDS)) {
 	case KIND_CHANGES:
-		put(log_file, "", 0);
-		change(file, &whole, &input.data, &input.size);
+		put_changes(&input);
 		break;
-	case KIND_CHANGES_WITH_LOG:
-		change(file, &parts[0], &input.data, &input.size);
-		change(log_file, &parts[1], &input.data, &input.size);
+	case KIND_NUMBERS:
+		put_numbers(&input);
 		break;
 	case KIND_FILE:
-		put(log_file, "", 0);
-		put(file, input.data, input.size);
+		put(input.data, input.size);
 		break;
-	case KIND_ROWS:
-		put_rows(&input);
+	case KIND_FRAMES:
+		put_frames(&input);
 		break;
 	case KIND_MOMENT:
 	case KINDS:

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <ftw.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,25 +190,22 @@ char *fixture_path(const char *directory)
 	return memory_format("%s/" FIXTURE_DAY, directory);
 }
 
-static int take_number(void *number, int count, char **values, char **names)
+struct day_image fixture_image(const char *directory)
 {
-	(void)count, (void)names;
-	*(int64_t *)number = values[0] != NULL ? strtoll(values[0], NULL, 10) : 0;
-	return 0;
+	char *path = fixture_path(directory);
+	const struct day_image image = day_image_read(path);
+
+	free(path);
+	return image;
 }
 
-int64_t fixture_run_sql(const char *directory, const char *text)
+void fixture_put_image(const char *directory, struct day_image *image)
 {
-	char *path = fixture_path(directory), *message = NULL;
-	sqlite3 *connection;
-	int64_t number = 0;
+	char *path = fixture_path(directory);
 
-	assert_int_equal(sqlite3_open_v2(path, &connection, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
-	if (sqlite3_exec(connection, text, take_number, &number, &message) != SQLITE_OK)
-		fail_msg("%s", message);
-	sqlite3_close(connection);
+	day_image_write(image, path);
+	day_image_release(image);
 	free(path);
-	return number;
 }
 
 struct history_round fixture_find(struct history *history, uint64_t unix_ns, enum history_side side)

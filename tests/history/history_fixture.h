@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "day_image.h"
 #include "snapshot/snapshot.h"
 #include "store/history.h"
 #include "store/history_writer.h"
@@ -58,11 +59,12 @@ void fixture_add_rounds(struct history_writer *writer, const struct fixture_host
 char *fixture_record(uint64_t rounds);
 
 /* The file of the first day, and its path, to be freed. */
-#define FIXTURE_DAY "2026-11-20.rounds"
+#define FIXTURE_DAY "2026-11-20.ctlog"
 char *fixture_path(const char *directory);
 
-/* Runs statements in that file; the number that the last one gives first, if it gives any. */
-int64_t fixture_run_sql(const char *directory, const char *text);
+/* What that file has, to be changed, and put back and released. */
+struct day_image fixture_image(const char *directory);
+void fixture_put_image(const char *directory, struct day_image *image);
 
 /* Opens a history; fails the test when it cannot be. */
 struct history *fixture_open(const char *directory);

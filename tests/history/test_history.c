@@ -157,8 +157,8 @@ static void test_days(void **state)
 	history = fixture_open(directory);
 	days = history_days(history, &count);
 	assert_int_equal(count, 2);
-	assert_string_equal(days[0].name, "2026-11-20.rounds");
-	assert_string_equal(days[1].name, "2026-11-21.rounds");
+	assert_string_equal(days[0].name, "2026-11-20.ctlog");
+	assert_string_equal(days[1].name, "2026-11-21.ctlog");
 	assert_int_equal(days[0].rounds, 5);
 	assert_int_equal(days[1].rounds, 5);
 	assert_int_equal(days[0].gaps, 1);
@@ -423,8 +423,8 @@ static void test_keeping(void **state)
 	history = fixture_open(directory);
 	days = history_days(history, &count);
 	assert_int_equal(count, 4);
-	assert_string_equal(days[0].name, "2026-11-22.rounds");
-	assert_string_equal(days[3].name, "2026-11-25.rounds");
+	assert_string_equal(days[0].name, "2026-11-22.ctlog");
+	assert_string_equal(days[3].name, "2026-11-25.ctlog");
 	history_close(history);
 	assert_int_equal(history_writer_state(writer)->removed_days, 2);
 	assert_int_equal(access(path, F_OK), -1);
@@ -604,7 +604,7 @@ static void test_snapshots_count(void **state)
 	history = fixture_open(directory);
 	days = history_days(history, &count);
 	assert_int_equal(count, 3);
-	assert_string_equal(days[0].name, "2026-11-21.rounds");
+	assert_string_equal(days[0].name, "2026-11-21.ctlog");
 	history_close(history);
 	history_writer_close(writer);
 	free(path);
@@ -675,7 +675,7 @@ static void test_no_history(void **state)
 	assert_non_null(strstr(error.text, "no history"));
 	assert_int_equal(history_open("/etc/passwd", &history, &error), -ENOTDIR);
 	/* begun, without a round */
-	file = memory_format("%s/2026-11-20.rounds", directory);
+	file = memory_format("%s/2026-11-20.ctlog", directory);
 	close(open(file, O_CREAT | O_WRONLY, 0600));
 	history = fixture_open(directory);
 	assert_int_equal(history_first(history, &round, &error), -ENODATA);

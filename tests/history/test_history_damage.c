@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,12 +19,15 @@
 enum {
 	ROUNDS = 200,
 	PAGE = 4096,
+	VERSION_AT = 8, /* in the header of the file */
 };
 
-/* A blob that is not what was written: the rounds that are told from it are a hole with a file and times. */
+/* A recording that is not what was written: the rounds that are told from it are a hole with a file and
+ * times. */
 static void test_damaged_round(void **state)
 {
-	char *directory = fixture_record(ROUNDS), *path = fixture_path(directory);
+	char *directory = fixture_record(ROUNDS);
+	struct day_image image = fixture_image(directory);
 	struct history *history;
 	const struct history_hole *holes;
 	struct history_round round;
@@ -33,8 +35,8 @@ static void test_damaged_round(void **state)
 
 	(void)state;
 	/* the 62nd round: a step in the middle of its dozen */
-	fixture_run_sql(directory, "UPDATE blobs SET state = zeroblob(length(state)) WHERE round ="
-				   " (SELECT round FROM blobs ORDER BY round LIMIT 1 OFFSET 62)");
+	day_image_damage(&image, day_image_frame(&image, IMAGE_ROUND, 62));
+	fixture_put_image(directory, &image);
 	count = fixture_walk_all(directory, &failed);
 	assert_int_equal(failed, 1);
 	assert_in_range(count, ROUNDS - 12, ROUNDS - 1);
@@ -60,25 +62,26 @@ static void test_damaged_round(void **state)
 	assert_int_equal(history_step(history, &round, 2, &round, NULL), 0);
 	assert_int_equal(round.unix_ns, fixture_unix_ns(&fixture_host, 63 + ROUNDS - count));
 	history_close(history);
-	free(path);
 	fixture_remove(directory);
 }
 
-/* A round that is gone from one table only. */
-static void test_missing_rows(void **state)
+/* A round whose interval is damaged, and one whose frame is of another kind now. */
+static void test_damaged_parts(void **state)
 {
-	char *directory = fixture_record(60), *path = fixture_path(directory);
+	char *directory = fixture_record(60);
+	struct day_image image = fixture_image(directory);
+	const size_t round = day_image_frame(&image, IMAGE_ROUND, 30);
 	size_t failed, count;
 
 	(void)state;
-	fixture_run_sql(
-		directory,
-		"DELETE FROM blobs WHERE round = (SELECT round FROM blobs ORDER BY round LIMIT 1 OFFSET 5);"
-		"DELETE FROM rounds WHERE id = (SELECT id FROM rounds ORDER BY id LIMIT 1 OFFSET 30)");
+	/* the first round has none */
+	day_image_damage(&image, day_image_frame(&image, IMAGE_INTERVAL, 4));
+	day_image_put(&image, round + IMAGE_KIND_AT, 4, 99);
+	day_image_seal(&image, round);
+	fixture_put_image(directory, &image);
 	count = fixture_walk_all(directory, &failed);
 	assert_int_equal(failed, 2);
 	assert_in_range(count, 60 - 2 * 12, 58);
-	free(path);
 	fixture_remove(directory);
 }
 
@@ -110,7 +113,8 @@ static void test_damaged_pages(void **state)
 		survived += count;
 		history = fixture_open(directory);
 		history_damage(history, true, &holes);
-		assert_true(count == ROUNDS || holes != 0);
+		/* a file that ends with what is no frame is one that was cut */
+		assert_true(count == ROUNDS || holes != 0 || page + 2 >= pages);
 		history_close(history);
 		assert_int_equal(pwrite(original, bytes + at, PAGE, at), PAGE);
 	}
@@ -123,56 +127,35 @@ static void test_damaged_pages(void **state)
 	fixture_remove(directory);
 }
 
-/* The page that a table begins with. */
-static off_t root_page(const char *directory, const char *table)
+/* Indexes that cannot be read, or all but the first: the frames themselves say the same. */
+static void test_damaged_indexes(void **state)
 {
-	char *text = memory_format("SELECT rootpage FROM sqlite_schema WHERE name = '%s'", table);
-	const off_t page = fixture_run_sql(directory, text);
-
-	free(text);
-	return page;
-}
-
-/* Tables that cannot be read are not empty. */
-static void test_damaged_tables(void **state)
-{
-	static const char zeroes[PAGE];
-	char *directory = fixture_record(ROUNDS), *path = fixture_path(directory);
-	const off_t rounds = root_page(directory, "rounds"), marks = root_page(directory, "marks");
-	const int file = open(path, O_RDWR | O_CLOEXEC);
-	unsigned char entry[4];
-	off_t leaf;
-	struct history *history;
-	const struct history_day *days;
-	struct history_round round;
-	struct error error = {0};
-	size_t count;
-
 	(void)state;
-	/* the last leaf of the table, which the page of its root ends with (sqlite.org/fileformat2.html) */
-	assert_int_equal(pread(file, entry, 4, (rounds - 1) * PAGE + 8), 4);
-	leaf = (off_t)entry[0] << 24 | (off_t)entry[1] << 16 | (off_t)entry[2] << 8 | (off_t)entry[3];
-	assert_int_equal(pwrite(file, zeroes, PAGE, (leaf - 1) * PAGE), PAGE);
-	assert_int_equal(pwrite(file, zeroes, PAGE, (marks - 1) * PAGE), PAGE);
-	history = fixture_open(directory);
-	days = history_days(history, &count);
-	assert_int_equal(count, 1);
-	assert_false(days[0].unreadable);
-	assert_int_equal(days[0].first_unix_ns, fixture_unix_ns(&fixture_host, 0));
-	assert_true(days[0].rounds == HISTORY_COUNT_UNKNOWN);
-	assert_true(days[0].gaps == HISTORY_COUNT_UNKNOWN);
-	assert_true(days[0].marks == HISTORY_COUNT_UNKNOWN);
-	history_close(history);
-	/* all of it */
-	assert_int_equal(pwrite(file, zeroes, PAGE, (rounds - 1) * PAGE), PAGE);
-	close(file);
-	history = fixture_open(directory);
-	assert_int_equal(history_first(history, &round, &error), -ENODATA);
-	if (strstr(error.text, "damaged") == NULL || strstr(error.text, FIXTURE_DAY) == NULL)
-		fail_msg("%s", error.text);
-	history_close(history);
-	free(path);
-	fixture_remove(directory);
+	for (int first = 0; first < 2; first++) {
+		char *directory = fixture_record(ROUNDS);
+		struct day_image image = fixture_image(directory);
+		const struct history_day *days;
+		struct history *history;
+		size_t failed, count;
+
+		/* without the last one the file would end with it */
+		for (int i = first; i < (int)day_image_count(&image, IMAGE_INDEX) - 1; i++)
+			day_image_damage(&image, day_image_frame(&image, IMAGE_INDEX, i));
+		fixture_put_image(directory, &image);
+		assert_int_equal(fixture_walk_all(directory, &failed), ROUNDS);
+		assert_int_equal(failed, 0);
+		history = fixture_open(directory);
+		days = history_days(history, &count);
+		assert_int_equal(count, 1);
+		assert_false(days[0].unreadable);
+		assert_int_equal(days[0].first_unix_ns, fixture_unix_ns(&fixture_host, 0));
+		assert_int_equal(days[0].last_unix_ns, fixture_unix_ns(&fixture_host, ROUNDS - 1));
+		/* what else lay there nobody knows */
+		assert_true(days[0].rounds == HISTORY_COUNT_UNKNOWN);
+		assert_true(days[0].marks == HISTORY_COUNT_UNKNOWN);
+		history_close(history);
+		fixture_remove(directory);
+	}
 }
 
 static size_t cut_and_read(const char *path, off_t length, const char *directory, size_t *ret_failed)
@@ -194,6 +177,8 @@ static void test_cut_file(void **state)
 		const size_t count = cut_and_read(path, length, directory, &failed);
 
 		assert_true(count < ROUNDS);
+		/* a prefix of a file is a file */
+		assert_int_equal(failed, 0);
 		/* the oldest are in front */
 		if (length > status.st_size / 2)
 			assert_true(count > ROUNDS / 8);
@@ -202,7 +187,7 @@ static void test_cut_file(void **state)
 	fixture_remove(directory);
 }
 
-static void expect_day_refused(const char *directory, int expected, const char *words)
+static void expect_day_refused(const char *directory, const char *name, int expected, const char *words)
 {
 	struct history *history = fixture_open(directory);
 	struct history_round round;
@@ -212,7 +197,7 @@ static void expect_day_refused(const char *directory, int expected, const char *
 	size_t count;
 
 	assert_int_equal(history_first(history, &round, &error), expected);
-	assert_non_null(strstr(error.text, FIXTURE_DAY));
+	assert_non_null(strstr(error.text, name));
 	if (strstr(error.text, words) == NULL)
 		fail_msg("\"%s\" in: %s", words, error.text);
 	days = history_days(history, &count);
@@ -220,42 +205,68 @@ static void expect_day_refused(const char *directory, int expected, const char *
 	assert_true(days[0].unreadable);
 	holes = history_damage(history, false, &count);
 	assert_int_equal(count, 1);
-	assert_string_equal(holes[0].name, FIXTURE_DAY);
+	assert_string_equal(holes[0].name, name);
 	assert_int_equal(holes[0].from_unix_ns, UINT64_C(1795132800) * NS_PER_S);
 	assert_int_equal(holes[0].to_unix_ns, UINT64_C(1795219200) * NS_PER_S);
 	history_close(history);
 }
 
-/* Files that are none, of another program, or newer than this one knows. */
+/* Files that are none, newer than this one knows, or of the former format. */
 static void test_other_files(void **state)
 {
-	char *directory = fixture_record(3), *path = fixture_path(directory);
+	static const char former[] = "2026-11-20.rounds";
+	char *directory = fixture_record(3), *path = fixture_path(directory),
+	     *former_path = memory_format("%s/%s", directory, former);
+	struct day_image image = fixture_image(directory);
 	int file;
 
 	(void)state;
-	fixture_run_sql(directory, "PRAGMA user_version=2");
-	expect_day_refused(directory, -EPROTONOSUPPORT, "newer ctop");
-	fixture_run_sql(directory, "PRAGMA user_version=1; PRAGMA application_id=7");
-	expect_day_refused(directory, -EMEDIUMTYPE, "another program");
+	day_image_put(&image, VERSION_AT, 4, 2);
+	fixture_put_image(directory, &image);
+	expect_day_refused(directory, FIXTURE_DAY, -EPROTONOSUPPORT, "newer ctop");
 	file = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
 	for (int i = 0; i < 500; i++)
-		assert_int_equal(write(file, "This is no data base at all.", 28), 28);
+		assert_int_equal(write(file, "This is no history at all.", 26), 26);
 	close(file);
-	expect_day_refused(directory, -EMEDIUMTYPE, "no file of a history");
+	expect_day_refused(directory, FIXTURE_DAY, -EMEDIUMTYPE, "no file of a history");
+	assert_int_equal(rename(path, former_path), 0);
+	expect_day_refused(directory, former, -EPROTONOSUPPORT, "before 1.0");
+	free(former_path);
 	free(path);
 	fixture_remove(directory);
+}
+
+static void make_newer(struct day_image *image)
+{
+	day_image_put(image, VERSION_AT, 4, 2);
+}
+
+static void lose_header(struct day_image *image)
+{
+	memset(image->bytes, 'x', IMAGE_HEADER);
+}
+
+static void damage_last_round(struct day_image *image)
+{
+	day_image_damage(image, day_image_frame(image, IMAGE_ROUND, -1));
+}
+
+static void damage_middle(struct day_image *image)
+{
+	day_image_damage(image, day_image_frame(image, IMAGE_INDEX, 0));
+	day_image_add(image, IMAGE_MARK, FIXTURE_UNIX_NS, "user\0\0", 7);
 }
 
 /* A recorder leaves such a file as it is and begins another one beside it, which is found after it. */
 static void test_recording_beside(void **state)
 {
-	static const char *const damages[] = {"PRAGMA user_version=2", "PRAGMA application_id=7",
-					      "DELETE FROM blobs",
-					      "UPDATE blobs SET state = zeroblob(length(state))"};
+	static void (*const damages[])(struct day_image * image) = {make_newer, lose_header,
+								    damage_last_round, damage_middle};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(damages); i++) {
 		char *directory = fixture_record(3), *path = fixture_path(directory);
+		struct day_image image = fixture_image(directory);
 		struct history_writer *writer;
 		struct history *history;
 		const struct history_day *days;
@@ -264,7 +275,8 @@ static void test_recording_beside(void **state)
 		const char *notice;
 		size_t count;
 
-		fixture_run_sql(directory, damages[i]);
+		damages[i](&image);
+		fixture_put_image(directory, &image);
 		assert_int_equal(stat(path, &before), 0);
 		writer = fixture_writer(directory, NULL);
 		for (uint64_t number = 10; number < 15; number++)
@@ -280,7 +292,7 @@ static void test_recording_beside(void **state)
 		history = fixture_open(directory);
 		days = history_days(history, &count);
 		assert_int_equal(count, 2);
-		assert_string_equal(days[1].name, "2026-11-20-2.rounds");
+		assert_string_equal(days[1].name, "2026-11-20-2.ctlog");
 		assert_int_equal(days[1].rounds, 5);
 		assert_int_equal(history_last(history, &round, NULL), 0);
 		assert_int_equal(round.unix_ns, fixture_unix_ns(&fixture_host, 14));
@@ -288,14 +300,14 @@ static void test_recording_beside(void **state)
 		/* the next one goes on there */
 		writer = fixture_writer(directory, NULL);
 		fixture_add(writer, &fixture_host, 20);
-		assert_string_equal(history_writer_state(writer)->file, "2026-11-20-2.rounds");
+		assert_string_equal(history_writer_state(writer)->file, "2026-11-20-2.ctlog");
 		history_writer_close(writer);
 		free(path);
 		fixture_remove(directory);
 	}
 }
 
-/* A file that is damaged while it is written: what comes goes into another one, at once. */
+/* A file that is damaged while it is written: what comes can be read. */
 static void test_damaged_while_written(void **state)
 {
 	char *directory = fixture_directory(), *path = fixture_path(directory);
@@ -308,7 +320,6 @@ static void test_damaged_while_written(void **state)
 	for (uint64_t i = 0; i < 600; i++)
 		fixture_add(writer, &fixture_host, i);
 	file = open(path, O_WRONLY | O_CLOEXEC);
-	/* its first pages, and what is in the log */
 	for (off_t at = PAGE; at < 200 * PAGE; at += 64)
 		assert_int_equal(pwrite(file,
 					"garbagegarbagegarbagegarbagegarbagegarbagegarbagegarbagegarbage!",
@@ -330,7 +341,7 @@ static void test_damaged_while_written(void **state)
 static void test_missing_file(void **state)
 {
 	struct fixture_host host = fixture_host;
-	char *directory = fixture_directory(), *path = memory_format("%s/2026-11-21.rounds", directory);
+	char *directory = fixture_directory(), *path = memory_format("%s/2026-11-21.ctlog", directory);
 	struct history_writer *writer = fixture_writer(directory, NULL);
 
 	(void)state;
@@ -389,7 +400,6 @@ static void expect_begun_again(struct history_writer *writer, const char *direct
 
 static void test_removed_while_written(void **state)
 {
-	static const char *const endings[] = {"", "-wal", "-shm"};
 	char *directory = fixture_directory(), *path = fixture_path(directory);
 	const struct history_writer_options again = {.directory = directory};
 	char *moved = memory_format("%s-moved", directory);
@@ -401,12 +411,7 @@ static void test_removed_while_written(void **state)
 	(void)state;
 	for (uint64_t i = 0; i < 10; i++)
 		fixture_add(writer, &fixture_host, i);
-	for (size_t i = 0; i < ARRAY_COUNT(endings); i++) {
-		char *file = memory_format("%s%s", path, endings[i]);
-
-		assert_int_equal(unlink(file), 0);
-		free(file);
-	}
+	assert_int_equal(unlink(path), 0);
 	expect_begun_again(writer, directory, 10, FIXTURE_DAY);
 	/* all of it is moved: what was stored stays whole there */
 	assert_int_equal(rename(directory, moved), 0);
@@ -429,50 +434,6 @@ static void test_removed_while_written(void **state)
 	expect_begun_again(writer, directory, 50, directory);
 	snapshot_release(round);
 	history_writer_close(writer);
-	free(path);
-	fixture_remove(directory);
-}
-
-/* Makes a log of that many bytes, none of which is a transaction, beside the file. */
-static void make_log(const char *path, size_t size)
-{
-	char *log = memory_format("%s-wal", path);
-	const int descriptor = open(log, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-
-	assert_true(descriptor >= 0);
-	assert_int_equal(ftruncate(descriptor, (off_t)size), 0);
-	close(descriptor);
-	free(log);
-}
-
-/* A log without a byte, as a copy or a host that lost power may leave beside a file that was closed. */
-static void test_empty_log(void **state)
-{
-	char *directory = fixture_record(10), *path = fixture_path(directory);
-	size_t damaged;
-
-	(void)state;
-	make_log(path, 0);
-	assert_int_equal(fixture_walk_all(directory, &damaged), 10);
-	assert_int_equal(damaged, 0);
-	free(path);
-	fixture_remove(directory);
-}
-
-/* SQLite would remove the log of an empty file, which nobody does who only reads. */
-static void test_empty_file_with_log(void **state)
-{
-	char *directory = fixture_record(1), *path = fixture_path(directory);
-	struct history *history;
-	struct history_round round;
-	struct error error = {0};
-
-	(void)state;
-	assert_int_equal(truncate(path, 0), 0);
-	make_log(path, 8192);
-	history = fixture_open(directory);
-	assert_int_equal(history_first(history, &round, &error), -ENODATA);
-	history_close(history);
 	free(path);
 	fixture_remove(directory);
 }
@@ -551,18 +512,11 @@ static void test_permissions(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_missing_file),
-		cmocka_unit_test(test_damaged_round),
-		cmocka_unit_test(test_missing_rows),
-		cmocka_unit_test(test_damaged_pages),
-		cmocka_unit_test(test_damaged_tables),
-		cmocka_unit_test(test_cut_file),
-		cmocka_unit_test(test_other_files),
-		cmocka_unit_test(test_recording_beside),
-		cmocka_unit_test(test_damaged_while_written),
-		cmocka_unit_test(test_removed_while_written),
-		cmocka_unit_test(test_empty_log),
-		cmocka_unit_test(test_empty_file_with_log),
+		cmocka_unit_test(test_missing_file),          cmocka_unit_test(test_damaged_round),
+		cmocka_unit_test(test_damaged_parts),         cmocka_unit_test(test_damaged_pages),
+		cmocka_unit_test(test_damaged_indexes),       cmocka_unit_test(test_cut_file),
+		cmocka_unit_test(test_other_files),           cmocka_unit_test(test_recording_beside),
+		cmocka_unit_test(test_damaged_while_written), cmocka_unit_test(test_removed_while_written),
 		cmocka_unit_test(test_permissions),
 	};
 

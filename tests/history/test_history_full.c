@@ -146,6 +146,46 @@ static void test_full_disk(void **state)
 	unmount_room();
 }
 
+/* Marks that a full disk refuses are stored when there is room for a round again. */
+static void test_marks_wait(void **state)
+{
+	enum {
+		MARKS = 200 /* more than the last page has room for */
+	};
+	struct history_mark mark = {.kind = "rule", .text = "psi.io > 10", .path = "x.ctprof.zst"};
+	struct history_writer *writer;
+	struct history_marks marks;
+	struct history *history;
+	struct error error = {0};
+	uint64_t number = 0;
+	char *ballast;
+
+	(void)state;
+	NEED_ROOM();
+	ballast = make_ballast();
+	writer = fixture_writer(place, NULL);
+	while (add(writer, number, &error) == 0)
+		number++;
+	for (uint64_t i = 0; i < MARKS; i++) {
+		mark.unix_ns = fixture_unix_ns(&host, number) + i;
+		assert_int_equal(history_writer_mark(writer, &mark, &error), 0);
+	}
+	assert_int_equal(unlink(ballast), 0);
+	assert_int_equal(add(writer, number, &error), 0);
+	history = fixture_open(place);
+	assert_int_equal(history_marks_read(history, 0, UINT64_MAX, &marks, NULL), 0);
+	assert_int_equal(marks.count, MARKS);
+	for (uint64_t i = 0; i < MARKS; i++) {
+		assert_int_equal(marks.items[i].unix_ns, fixture_unix_ns(&host, number) + i);
+		assert_string_equal(marks.items[i].path, "x.ctprof.zst");
+	}
+	history_marks_release(&marks);
+	history_close(history);
+	history_writer_close(writer);
+	free(ballast);
+	unmount_room();
+}
+
 /* The limit of bytes is kept by removing the oldest before anything else, so that a disk of that size never
  * is full. */
 static void test_room_is_made(void **state)
@@ -263,9 +303,8 @@ static int leave(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_full_disk),
-		cmocka_unit_test(test_room_is_made),
-		cmocka_unit_test(test_refused_writes),
+		cmocka_unit_test(test_full_disk),    cmocka_unit_test(test_marks_wait),
+		cmocka_unit_test(test_room_is_made), cmocka_unit_test(test_refused_writes),
 		cmocka_unit_test(test_read_only),
 	};
 

@@ -2,8 +2,12 @@
 /* A week of rounds: what is in it is found without looking through it. */
 #include "history_fixture.h"
 
-#include <sqlite3.h>
+#include <fcntl.h>
 #include <stdlib.h>
+
+#include "store/day_reader.h"
+#include "store/day_writer.h"
+#include "store/history_files.h"
 
 enum {
 	DAYS = 7,
@@ -15,53 +19,57 @@ enum {
 #define DAY_NS   (24 * HOUR_NS)
 #define FIRST_NS (FIXTURE_UNIX_NS - 8 * HOUR_NS) /* midnight */
 
-/* Makes of the hour that a file has each hour of a day, as if it had been recorded then. */
-static void repeat(const char *path, int day)
+/* Writes a day of 24 times the hour that was read, as if it had been recorded then. */
+static void write_day(const char *directory, struct day_reader *hour, uint64_t day)
 {
-	char *text = memory_format(
-		"BEGIN; UPDATE rounds SET id = -id; UPDATE blobs SET round = -round;"
-		"WITH RECURSIVE hours(h) AS (SELECT 0 UNION ALL SELECT h + 1 FROM hours WHERE h < 23)"
-		" INSERT INTO rounds SELECT -id + (h + 24 * %d) * 3600000, unix_ns + (h + 24 * %d) * "
-		"3600000000000,"
-		" boottime_ns, span_ns, boot, flags, clock_jump_ns, suspended_ns, slept_ns,"
-		" against + (h + 24 * %d) * 3600000, threads, psi_cpu, psi_memory, psi_io, load"
-		" FROM rounds, hours WHERE id < 0;"
-		"WITH RECURSIVE hours(h) AS (SELECT 0 UNION ALL SELECT h + 1 FROM hours WHERE h < 23)"
-		" INSERT INTO blobs SELECT -round + (h + 24 * %d) * 3600000, state, interval, checksum"
-		" FROM blobs, hours WHERE round < 0;"
-		"DELETE FROM rounds WHERE id < 0; DELETE FROM blobs WHERE round < 0; COMMIT",
-		day, day, day, day);
-	char *message = NULL;
-	sqlite3 *connection;
+	const struct history_boot boot = {{"boot", "6.1", "host", "x86_64", "ctop"}};
+	struct day_writer file;
+	struct error error;
+	uint64_t *ids = memory_allocate_zero(HOUR_ROUNDS, sizeof(*ids));
 
-	assert_int_equal(sqlite3_open_v2(path, &connection, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
-	if (sqlite3_exec(connection, text, NULL, NULL, &message) != SQLITE_OK)
-		fail_msg("%s", message);
-	sqlite3_close(connection);
-	free(text);
+	assert_int_equal(
+		day_writer_create(&file, directory, history_files_day(FIRST_NS + day * DAY_NS, 1), &error),
+		0);
+	for (size_t i = 0; i < DAY_ROUNDS; i++) {
+		const struct day_round *original = &hour->rounds[i % HOUR_ROUNDS];
+		struct day_round round = *original;
+		struct recording recording = {0};
+		const void *state, *interval;
+		size_t state_length, interval_length;
+
+		assert_int_equal(day_reader_state(hour, original, &state, &state_length, &error), 0);
+		assert_int_equal(day_reader_interval(hour, original, &interval, &interval_length, &error), 0);
+		buffer_append(&recording.state, state, state_length);
+		buffer_append(&recording.interval, interval, interval_length);
+		round.round.unix_ns += day * DAY_NS + i / HOUR_ROUNDS * HOUR_NS;
+		if (round.against != 0)
+			round.against = ids[day_reader_at(hour, original->against)];
+		assert_int_equal(day_writer_add(&file, &round, &boot, &recording, &error), 0);
+		ids[i % HOUR_ROUNDS] = (uint64_t)round.round.id;
+		recording_release(&recording);
+	}
+	day_writer_close(&file);
+	free(ids);
 }
 
 /* Seven days of a round each 5 s. */
 static void make_week(const char *directory)
 {
 	struct fixture_host host = fixture_host;
-	struct history_writer *writer = fixture_writer(directory, NULL);
-	char *command;
+	char *first = fixture_directory();
+	struct history_writer *writer = fixture_writer(first, NULL);
+	struct day_reader hour;
+	struct error error;
 
 	host.unix_ns = FIRST_NS;
 	fixture_add_rounds(writer, &host, 0, HOUR_ROUNDS);
 	history_writer_close(writer);
-	for (int day = DAYS; day-- > 0;) {
-		char *path = memory_format("%s/2026-11-%d.rounds", directory, 20 + day);
-
-		if (day > 0) {
-			command = memory_format("cp %s/2026-11-20.rounds %s", directory, path);
-			assert_int_equal(system(command), 0);
-			free(command);
-		}
-		repeat(path, day);
-		free(path);
-	}
+	assert_int_equal(day_reader_open(&hour, first, history_files_day(FIRST_NS, 1), O_RDONLY, &error), 0);
+	assert_int_equal(hour.round_count, HOUR_ROUNDS);
+	for (uint64_t day = 0; day < DAYS; day++)
+		write_day(directory, &hour, day);
+	day_reader_close(&hour);
+	fixture_remove(first);
 }
 
 static void test_week(void **state)

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""
+A reader of histories made from ctop-history(5) alone.
+
+read_log.py FILE...                        a line for each frame: its kind, time, offset and what the page says of it
+read_log.py --replace OLD NEW FILE...      puts another text in the place of one in facts, with the right checksum;
+                                           both have the same length
+"""
+import struct
+import sys
+import zlib
+
+HEADER = b"ctoplog\n" + struct.pack("<II", 1, 0)
+MAGIC = bytes.fromhex("c746729e")
+ROUND, INTERVAL, MARK, FACTS, INDEX = range(1, 6)
+RECORD = struct.Struct("<QQqQQQQQIIHHHH")
+ENTRY = struct.Struct("<QQQ")
+
+
+def frame_at(data, offset):
+    """The kind, time and payload of the frame at an offset, or None where none holds."""
+    head = data[offset:offset + 36]
+    if len(head) < 36 or head[:4] != MAGIC:
+        return None
+    kind, length, own_offset, time, checksum = struct.unpack("<IQQQI", head[4:])
+    payload = data[offset + 36:offset + 36 + length]
+    if own_offset != offset or len(payload) < length or zlib.crc32(head[:32] + payload) != checksum:
+        return None
+    return kind, time, payload
+
+
+def frames(data):
+    """Offset, kind, time and payload of all frames that hold; and a tuple with a kind None for what is damaged."""
+    offset = 16
+    while offset < len(data):
+        frame = frame_at(data, offset)
+        if frame is not None:
+            yield (offset, *frame)
+            offset += 36 + len(frame[2])
+            continue
+        later = data.find(MAGIC, offset + 1)
+        while later >= 0 and frame_at(data, later) is None:
+            later = data.find(MAGIC, later + 1)
+        if later < 0:
+            return
+        yield offset, None, 0, data[offset:later]
+        offset = later
+
+
+def texts(payload, count):
+    found = payload.split(b"\0")
+    assert len(found) == count + 1 and found[count] == b"", "texts that do not end with a NUL byte"
+    return [text.decode() for text in found[:count]]
+
+
+def read(data):
+    assert data[:16] == HEADER, "not a history of version 1"
+    facts, rounds, marks, listed = {}, {}, [], {}
+    listed_marks = []
+    index = 0
+    listed_to = 16
+    for offset, kind, time, payload in frames(data):
+        if kind is None:
+            print("damage", offset, len(payload))
+        elif kind == FACTS:
+            facts[offset] = texts(payload, 5)
+            print("facts", offset, *facts[offset], sep="\t")
+        elif kind == MARK:
+            marks.append(offset)
+            print("mark", time, offset, *texts(payload, 3), sep="\t")
+        elif kind == ROUND:
+            record = RECORD.unpack(payload[:80])
+            assert record[5] == 0 or record[5] in rounds, "told from a round that is not there"
+            assert record[7] in facts, "facts that are not there"
+            assert not rounds or time > max(entry[0] for entry in rounds.values()), "times do not ascend"
+            rounds[offset] = (time, len(payload), payload[:80])
+            print("round", time, offset, *record, sep="\t")
+        elif kind == INDEX:
+            previous, begin, round_count, mark_count = struct.unpack("<QQII", payload[:24])
+            assert (previous, begin) == (index, listed_to), "indexes that do not follow one another"
+            at = 24
+            for _ in range(round_count):
+                where, when, length = ENTRY.unpack(payload[at:at + 24])
+                listed[where] = (when, length, payload[at + 24:at + 104])
+                at += 104
+            listed_marks += struct.unpack("<%dQ" % mark_count, payload[at:])
+            index, listed_to = offset, offset + 36 + len(payload)
+            print("index", time, offset, round_count, mark_count, sep="\t")
+    for where, entry in listed.items():
+        assert rounds[where] == entry, "an index says something else of a round"
+    assert listed_marks == marks[:len(listed_marks)], "an index lists other marks"
+    assert listed.keys() == set(list(rounds)[:len(listed)]), "an index leaves rounds out"
+
+
+def replace(path, old, new):
+    with open(path, "rb") as file:
+        data = bytearray(file.read())
+    for offset, kind, _, payload in list(frames(bytes(data))):
+        if kind == FACTS:
+            payload = payload.replace(old.encode(), new.encode())
+            data[offset + 36:offset + 36 + len(payload)] = payload
+            data[offset + 32:offset + 36] = struct.pack("<I", zlib.crc32(data[offset:offset + 32] + payload))
+    with open(path, "r+b") as file:
+        file.write(data)
+
+
+if sys.argv[1] == "--replace":
+    for name in sys.argv[4:]:
+        replace(name, sys.argv[2], sys.argv[3])
+else:
+    for name in sys.argv[1:]:
+        with open(name, "rb") as log:
+            read(log.read())
