@@ -28,7 +28,7 @@ run 'with its parts' 0 out '^  GROUPS    a glob ' help rules
 run 'and examples' 0 out '^  CPU%(worker-\* of api) > 20%' help rules
 run 'help has the columns' 0 out '^  RUNQ% ' help columns
 run 'the version' 0 out '^ctop [0-9.]*$' --version
-run 'what is built in' 0 out '^features: [+-]bpf [+-]export [+-]history$' -V
+run 'what is built in' 0 out '^features: [+-]bpf [+-]export$' -V
 run 'the libraries' 0 out '^libraries: .*libzstd [0-9].*, zlib [0-9]' --version
 refuse 'help knows no other topic' 2 "unknown command or topic 'colmns', did you mean 'columns'? valid: capture, .*, columns, filter, keys, rules$" help colmns
 for name in $("$ctop" metrics --format tsv | cut -f 2 | grep -E '^[a-z_]+$' | grep -vx -e name -e thread_count); do
