@@ -20,15 +20,17 @@ enum {
 	SEARCH_BYTES = DAY_FRAME_PAYLOAD_MAX + DAY_FRAME_HEADER_BYTES,
 
 	/* Offsets in a frame's header; the checksum covers the header before it and the payload. */
-	KIND_AT = 4,
-	LENGTH_AT = 8,
-	OFFSET_AT = 16,
-	TIME_AT = 24,
-	CHECKSUM_AT = 32,
+	KIND_AT = 3,
+	LENGTH_AT = 4,
+	OFFSET_AT = 8,
+	TIME_AT = 16,
+	CHECKSUM_AT = 24,
 };
 
 static const uint8_t file_magic[] = {'c', 't', 'o', 'p', 'l', 'o', 'g', '\n'};
-static const uint8_t frame_magic[] = {0xc7, 'F', 'r', 0x9e};
+static const uint8_t frame_magic[] = {0xc7, 'F', 0x9e};
+/* The kind follows the magic bytes. */
+static const uint8_t index_magic[] = {0xc7, 'F', 0x9e, DAY_FRAME_INDEX};
 
 /* --- errors --- */
 
@@ -72,8 +74,8 @@ void day_frame_seal(const struct day_frame *frame, uint8_t *bytes)
 	uLong sum;
 
 	memcpy(bytes, frame_magic, sizeof(frame_magic));
-	day_put(bytes + KIND_AT, 4, frame->kind);
-	day_put(bytes + LENGTH_AT, 8, frame->length);
+	bytes[KIND_AT] = frame->kind;
+	day_put(bytes + LENGTH_AT, 4, frame->length);
 	day_put(bytes + OFFSET_AT, 8, frame->offset);
 	day_put(bytes + TIME_AT, 8, frame->unix_ns);
 	sum = crc32_z(0, bytes, CHECKSUM_AT);
@@ -123,9 +125,9 @@ int day_frame_peek(struct day_source *source, uint64_t offset, uint8_t header[st
 	if (length < DAY_FRAME_HEADER_BYTES)
 		return length < 0 ? (int)length : 0;
 	*ret_frame = (struct day_frame){
-		.kind = (uint32_t)day_get(header + KIND_AT, 4),
+		.kind = header[KIND_AT],
 		.offset = day_get(header + OFFSET_AT, 8),
-		.length = day_get(header + LENGTH_AT, 8),
+		.length = day_get(header + LENGTH_AT, 4),
 		.unix_ns = day_get(header + TIME_AT, 8),
 	};
 	return memcmp(header, frame_magic, sizeof(frame_magic)) == 0 && ret_frame->offset == offset &&
@@ -203,20 +205,20 @@ int day_frame_find_index(struct day_source *source, uint64_t limit, struct day_f
 	size_t wanted = FIRST_CHUNK;
 	uint64_t end = limit;
 
-	/* chunks overlap by the bytes of `frame_magic` that one of them may end with */
-	while (end > first + sizeof(frame_magic)) {
+	/* chunks overlap, since the bytes of `index_magic` may lie in two of them */
+	while (end > first + sizeof(index_magic)) {
 		const uint64_t begin = end - first > wanted ? end - wanted : first;
 		const ssize_t length = day_source_read(source, chunk, (size_t)(end - begin), begin);
 		const uint8_t *found = chunk + (length > 0 ? length : 0);
 
 		if (length < 0)
 			return (int)length;
-		while ((found = memrchr(chunk, frame_magic[0], (size_t)(found - chunk))) != NULL) {
+		while ((found = memrchr(chunk, index_magic[0], (size_t)(found - chunk))) != NULL) {
 			const uint64_t offset = begin + (uint64_t)(found - chunk);
 			int result = 0;
 
-			if ((size_t)(chunk + length - found) >= sizeof(frame_magic) &&
-			    memcmp(found, frame_magic, sizeof(frame_magic)) == 0)
+			if ((size_t)(chunk + length - found) >= sizeof(index_magic) &&
+			    memcmp(found, index_magic, sizeof(index_magic)) == 0)
 				result = day_frame_peek(source, offset, header, ret_frame);
 			if (result < 0)
 				return result;
@@ -225,7 +227,7 @@ int day_frame_find_index(struct day_source *source, uint64_t limit, struct day_f
 				return 1;
 		}
 		wanted = wanted < CHUNK ? 2 * wanted : CHUNK;
-		end = begin + (begin > first ? sizeof(frame_magic) - 1 : 0);
+		end = begin + (begin > first ? sizeof(index_magic) - 1 : 0);
 	}
 	return 0;
 }

@@ -23,7 +23,7 @@ enum {
 	DAY_VERSION = 1,
 	DAY_HEADER_BYTES = 16,
 	DAY_HEADER_VERSION_AT = 8, /* after the bytes that identify a file of ours */
-	DAY_FRAME_HEADER_BYTES = 36,
+	DAY_FRAME_HEADER_BYTES = 28,
 	/* Longest payload, bytes. A whole round of a million threads needs a quarter of it. */
 	DAY_FRAME_PAYLOAD_MAX = 128 << 20,
 };
@@ -38,7 +38,7 @@ enum day_frame_kind {
 };
 
 struct day_frame {
-	uint32_t kind;
+	uint8_t kind;    /* enum day_frame_kind, or unknown to this version */
 	uint64_t offset; /* the header's offset in the file */
 	uint64_t length; /* payload length, bytes */
 	uint64_t unix_ns;

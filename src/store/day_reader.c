@@ -92,10 +92,8 @@ static void take_frame(struct day_reader *reader, const struct day_frame *frame)
 	bool is_good = true;
 
 	if (frame->kind == DAY_FRAME_ROUND) {
-		is_good = reader->frame.length == DAY_RECORD_BYTES;
-		if (is_good)
-			day_record_read(&round, (const uint8_t *)reader->frame.data);
-		is_good = is_good && add_round(reader, round);
+		is_good = day_record_read(&round, reader->frame.data, reader->frame.length) != 0 &&
+			  add_round(reader, round);
 	} else if (frame->kind == DAY_FRAME_MARK) {
 		is_good = add_mark(reader, frame->offset);
 	} else if (frame->kind == DAY_FRAME_INDEX) {
@@ -115,7 +113,7 @@ static int scan_frames(struct day_reader *reader, uint64_t from, uint64_t to, ui
 
 	reader->source.size = to;
 	while (from < to) {
-		result = day_frame_read(&reader->source, from, DAY_RECORD_BYTES, &reader->frame, &frame);
+		result = day_frame_read(&reader->source, from, DAY_RECORD_MAX, &reader->frame, &frame);
 		if (result == 0) {
 			const uint64_t bad = from;
 
@@ -154,27 +152,28 @@ static int scan_part(struct day_reader *reader, uint64_t from, uint64_t to)
 
 /* --- indexes --- */
 
-/* Adds the rounds and marks of an index. Returns false, and adds nothing, if one of them is invalid. */
+/* Adds the marks and rounds of an index. Returns false, and adds nothing, if one of them is invalid. */
 static bool add_entries(struct day_reader *reader, const struct day_frame *frame, uint32_t rounds,
 			uint32_t marks)
 {
-	const uint8_t *next = (const uint8_t *)reader->frame.data + DAY_INDEX_BYTES;
-	const size_t rounds_before = reader->round_count, marks_before = reader->mark_count;
 	const uint64_t from = day_get(reader->frame.data + DAY_INDEX_FROM_AT, 8);
+	const size_t rounds_before = reader->round_count, marks_before = reader->mark_count,
+		     rounds_at = DAY_INDEX_BYTES + (size_t)marks * DAY_MARK_BYTES;
+	struct day_list list = day_list_open(reader->frame.data + rounds_at,
+					     reader->frame.length - rounds_at);
+	struct day_round round;
 	bool is_good = true;
 
-	for (uint32_t i = 0; i < rounds && is_good; i++, next += DAY_ENTRY_BYTES) {
-		const struct day_round round = day_entry_read(next);
-		const uint64_t id = (uint64_t)round.round.id;
-
-		is_good = id >= from && add_round(reader, round) &&
-			  id + DAY_FRAME_HEADER_BYTES + round.length <= frame->offset;
-	}
-	for (uint32_t i = 0; i < marks && is_good; i++, next += DAY_MARK_BYTES) {
-		const uint64_t mark = day_get(next, 8);
+	for (uint32_t i = 0; i < marks && is_good; i++) {
+		const uint64_t mark = day_get(reader->frame.data + DAY_INDEX_BYTES + i * DAY_MARK_BYTES, 8);
 
 		is_good = mark >= from && mark < frame->offset && add_mark(reader, mark);
 	}
+	for (uint32_t i = 0; i < rounds && is_good; i++)
+		is_good = day_list_next(&list, &round) && (uint64_t)round.round.id >= from &&
+			  add_round(reader, round) &&
+			  (uint64_t)round.round.id + DAY_FRAME_HEADER_BYTES + round.length <= frame->offset;
+	is_good = is_good && list.stream.next == list.stream.end;
 	if (!is_good) {
 		reader->round_count = rounds_before;
 		reader->mark_count = marks_before;
@@ -199,9 +198,7 @@ static int take_index(struct day_reader *reader, uint64_t offset, uint64_t *know
 	from = day_get(reader->frame.data + DAY_INDEX_FROM_AT, 8);
 	rounds = (uint32_t)day_get(reader->frame.data + DAY_INDEX_ROUNDS_AT, 4);
 	marks = (uint32_t)day_get(reader->frame.data + DAY_INDEX_MARKS_AT, 4);
-	if (from < *known_end || from > offset ||
-	    frame.length !=
-		    DAY_INDEX_BYTES + (uint64_t)rounds * DAY_ENTRY_BYTES + (uint64_t)marks * DAY_MARK_BYTES)
+	if (from < *known_end || from > offset || marks > (frame.length - DAY_INDEX_BYTES) / DAY_MARK_BYTES)
 		return 0;
 	if (from > *known_end) {
 		result = scan_part(reader, *known_end, from);
@@ -210,8 +207,9 @@ static int take_index(struct day_reader *reader, uint64_t offset, uint64_t *know
 		if (result == 0)
 			result = day_frame_read(&reader->source, offset, INDEX_PAYLOAD_MAX, &reader->frame,
 						&frame);
-		if (result <= 0)
-			return result;
+		/* in a file that somebody changes it may be another one now */
+		if (result <= 0 || reader->frame.length < DAY_INDEX_BYTES + (size_t)marks * DAY_MARK_BYTES)
+			return result < 0 ? result : 0;
 	}
 	if (!add_entries(reader, &frame, rounds, marks))
 		return 0;
@@ -428,7 +426,7 @@ static int read_frame(struct day_reader *reader, uint64_t offset, enum day_frame
 	result = day_frame_read(&reader->source, offset, SIZE_MAX, payload, ret_frame);
 	if (result < 0)
 		return day_error(reader->path, result, error);
-	if (result == 0 || ret_frame->kind != (uint32_t)kind)
+	if (result == 0 || ret_frame->kind != kind)
 		return refuse_damage(reader, offset, what, error);
 	return 0;
 }
@@ -438,26 +436,21 @@ int day_reader_state(struct day_reader *reader, const struct day_round *round, c
 {
 	static const char what[] = "the recording of a round";
 	const uint64_t offset = (uint64_t)round->round.id;
-	uint8_t listed[DAY_ENTRY_BYTES], stored[DAY_ENTRY_BYTES];
-	struct day_round found = {0};
+	struct day_round found = {.round.id = round->round.id};
 	struct day_frame frame;
+	size_t record_length;
 	int result = read_frame(reader, offset, DAY_FRAME_ROUND, &reader->state, &frame, what, error);
 
 	if (result < 0)
 		return result;
-	if (frame.length < DAY_RECORD_BYTES)
-		return refuse_damage(reader, offset, what, error);
-	/* an index may have another record of it */
-	found.round.id = round->round.id;
 	found.round.unix_ns = frame.unix_ns;
 	found.length = frame.length;
-	day_record_read(&found, (const uint8_t *)reader->state.data);
-	day_entry_write(&found, stored);
-	day_entry_write(round, listed);
-	if (memcmp(listed, stored, sizeof(listed)) != 0)
+	record_length = day_record_read(&found, reader->state.data, reader->state.length);
+	/* an index may have another record of it */
+	if (record_length == 0 || !day_round_is_same(round, &found))
 		return refuse_damage(reader, offset, what, error);
-	*ret_state = reader->state.data + DAY_RECORD_BYTES;
-	*ret_length = reader->state.length - DAY_RECORD_BYTES;
+	*ret_state = reader->state.data + record_length;
+	*ret_length = reader->state.length - record_length;
 	return 0;
 }
 

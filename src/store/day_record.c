@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "day_record.h"
 
+#include <string.h>
+
 #include "day_frame.h"
 #include "history_files.h"
 
@@ -11,82 +13,133 @@ enum {
 	FLAG_CLOCK_JUMPED = 1 << 2,
 };
 
-/* A cursor in a record that is encoded or decoded. */
-struct cells {
-	uint8_t *next;
-	bool writes;
-};
+#define END_32 (UINT64_C(1) << 32)
+#define END_16 (UINT64_C(1) << 16)
 
-/* Encodes a number of `size` bytes, or decodes and returns it. */
-static uint64_t code(struct cells *cells, size_t size, uint64_t number)
+static uint64_t code(struct day_list *list, uint64_t number, uint64_t last)
 {
-	if (cells->writes)
-		day_put(cells->next, size, number);
-	else
-		number = day_get(cells->next, size);
-	cells->next += size;
-	return number;
+	return coder_residual(&list->coder, &list->stream, number, last);
 }
 
-/* Encodes or decodes the members in the order of ctop-history(5). */
-static void code_record(struct cells cells, struct day_round *round)
+/* As code(), for a number below `end`. */
+static uint32_t code_below(struct day_list *list, uint64_t number, uint64_t last, uint64_t end)
 {
-	struct history_round *numbers = &round->round;
-	uint64_t flags = (numbers->after_gap ? FLAG_AFTER_GAP : 0U) |
-			 (numbers->after_pause ? FLAG_AFTER_PAUSE : 0U) |
-			 (numbers->clock_jumped ? FLAG_CLOCK_JUMPED : 0U);
+	return coder_below(&list->coder, code(list, number, last), end);
+}
 
-	numbers->boottime_ns = code(&cells, 8, numbers->boottime_ns);
-	numbers->span_ns = code(&cells, 8, numbers->span_ns);
-	numbers->clock_jump_ns = (int64_t)code(&cells, 8, (uint64_t)numbers->clock_jump_ns);
-	numbers->suspended_ns = code(&cells, 8, numbers->suspended_ns);
-	round->slept_ns = code(&cells, 8, round->slept_ns);
-	round->against = code(&cells, 8, round->against);
-	round->interval = code(&cells, 8, round->interval);
-	round->facts = code(&cells, 8, round->facts);
-	numbers->threads = (uint32_t)code(&cells, 4, numbers->threads);
-	numbers->load_centi = (uint32_t)code(&cells, 4, numbers->load_centi);
+/* Converts an offset before a round's frame to the distance from it, or a distance to the offset; 0 stays 0.
+ */
+static uint64_t turn(const struct day_round *round, uint64_t number)
+{
+	return number != 0 ? (uint64_t)round->round.id - number : 0;
+}
+
+static uint64_t flags_of(const struct history_round *round)
+{
+	return (round->after_gap ? FLAG_AFTER_GAP : 0U) | (round->after_pause ? FLAG_AFTER_PAUSE : 0U) |
+	       (round->clock_jumped ? FLAG_CLOCK_JUMPED : 0U);
+}
+
+/* Encodes or decodes the numbers in the order of ctop-history(5). */
+static void code_record(struct day_list *list, struct day_round *round)
+{
+	struct history_round *now = &round->round;
+	const struct day_round *last = &list->last;
+	const struct history_round *before = &last->round;
+	uint32_t flags;
+
+	now->boottime_ns = code(list, now->boottime_ns, before->boottime_ns);
+	now->span_ns = code(list, now->span_ns, before->span_ns);
+	now->clock_jump_ns = (int64_t)code(list, (uint64_t)now->clock_jump_ns,
+					   (uint64_t)before->clock_jump_ns);
+	now->suspended_ns = code(list, now->suspended_ns, before->suspended_ns);
+	round->slept_ns = code(list, round->slept_ns, last->slept_ns);
+	round->against = turn(round, code(list, turn(round, round->against), turn(last, last->against)));
+	round->interval = turn(round, code(list, turn(round, round->interval), turn(last, last->interval)));
+	round->facts = code(list, round->facts, last->facts);
+	now->threads = code_below(list, now->threads, before->threads, END_32);
+	now->load_centi = code_below(list, now->load_centi, before->load_centi, END_32);
 	for (size_t i = 0; i < PRESSURE_IRQ; i++)
-		numbers->psi[i] = (uint16_t)code(&cells, 2, numbers->psi[i]);
-	flags = code(&cells, 2, flags);
-	numbers->after_gap = (flags & FLAG_AFTER_GAP) != 0;
-	numbers->after_pause = (flags & FLAG_AFTER_PAUSE) != 0;
-	numbers->clock_jumped = (flags & FLAG_CLOCK_JUMPED) != 0;
+		now->psi[i] = (uint16_t)code_below(list, now->psi[i], before->psi[i], END_16);
+	flags = code_below(list, flags_of(now), flags_of(before), END_16);
+	now->after_gap = (flags & FLAG_AFTER_GAP) != 0;
+	now->after_pause = (flags & FLAG_AFTER_PAUSE) != 0;
+	now->clock_jumped = (flags & FLAG_CLOCK_JUMPED) != 0;
 }
 
-_Static_assert(8 * 8 + 2 * 4 + (PRESSURE_IRQ + 1) * 2 == DAY_RECORD_BYTES, "the record has what it says");
+/* Encodes or decodes a round of a list. */
+static void code_entry(struct day_list *list, struct day_round *round)
+{
+	const struct history_round *before = &list->last.round;
 
-void day_record_write(const struct day_round *round, uint8_t bytes[static DAY_RECORD_BYTES])
+	round->round.id = (int64_t)code(list, (uint64_t)round->round.id, (uint64_t)before->id);
+	round->round.unix_ns = code(list, round->round.unix_ns, before->unix_ns);
+	round->length = code(list, round->length, list->last.length);
+	code_record(list, round);
+	list->last = *round;
+}
+
+void day_record_append(struct buffer *bytes, const struct day_round *round)
+{
+	struct day_list list = {.stream.bytes = *bytes};
+	struct day_round copy = *round;
+
+	code_record(&list, &copy);
+	*bytes = list.stream.bytes;
+}
+
+size_t day_record_read(struct day_round *round, const void *bytes, size_t length)
+{
+	struct day_list list;
+
+	if (length < DAY_RECORD_NUMBERS)
+		return 0;
+	list = day_list_open(bytes, length);
+	code_record(&list, round);
+	return list.coder.failed ? 0 : (size_t)(list.stream.next - (const uint8_t *)bytes);
+}
+
+bool day_round_is_same(const struct day_round *a, const struct day_round *b)
+{
+	struct day_list first = {0}, second = {0};
+	bool is_same;
+
+	day_list_append(&first, a);
+	day_list_append(&second, b);
+	is_same = first.stream.bytes.length == second.stream.bytes.length &&
+		  memcmp(first.stream.bytes.data, second.stream.bytes.data, first.stream.bytes.length) == 0;
+	day_list_release(&first);
+	day_list_release(&second);
+	return is_same;
+}
+
+void day_list_append(struct day_list *list, const struct day_round *round)
 {
 	struct day_round copy = *round;
 
-	code_record((struct cells){bytes, true}, &copy);
+	code_entry(list, &copy);
+	list->count++;
 }
 
-void day_record_read(struct day_round *round, const uint8_t bytes[static DAY_RECORD_BYTES])
+struct day_list day_list_open(const void *bytes, size_t length)
 {
-	/* decoding does not write to the bytes */
-	code_record((struct cells){(uint8_t *)(uintptr_t)bytes, false}, round);
-}
-
-void day_entry_write(const struct day_round *round, uint8_t bytes[static DAY_ENTRY_BYTES])
-{
-	day_put(bytes, 8, (uint64_t)round->round.id);
-	day_put(bytes + 8, 8, round->round.unix_ns);
-	day_put(bytes + 16, 8, round->length);
-	day_record_write(round, bytes + DAY_ENTRY_BYTES - DAY_RECORD_BYTES);
-}
-
-struct day_round day_entry_read(const uint8_t bytes[static DAY_ENTRY_BYTES])
-{
-	struct day_round round = {
-		.round.id = (int64_t)day_get(bytes, 8),
-		.round.unix_ns = day_get(bytes + 8, 8),
-		.length = day_get(bytes + 16, 8),
+	return (struct day_list){
+		.coder.decoding = true,
+		.stream = {.next = bytes, .end = (const uint8_t *)bytes + length},
 	};
+}
 
-	day_record_read(&round, bytes + DAY_ENTRY_BYTES - DAY_RECORD_BYTES);
-	return round;
+bool day_list_next(struct day_list *list, struct day_round *ret_round)
+{
+	*ret_round = (struct day_round){0};
+	code_entry(list, ret_round);
+	return !list->coder.failed;
+}
+
+void day_list_release(struct day_list *list)
+{
+	buffer_release(&list->stream.bytes);
+	*list = (struct day_list){0};
 }
 
 static bool is_signed(uint64_t number)
@@ -102,7 +155,7 @@ bool day_round_is_valid(const struct day_round *round, const struct day_round *b
 				       ? (uint64_t)before->round.id + DAY_FRAME_HEADER_BYTES + before->length
 				       : DAY_HEADER_BYTES;
 
-	return is_signed(id) && id >= begin && round->length >= DAY_RECORD_BYTES &&
+	return is_signed(id) && id >= begin && round->length >= DAY_RECORD_NUMBERS &&
 	       round->length <= DAY_FRAME_PAYLOAD_MAX && numbers->unix_ns >= history_files_begin(day) &&
 	       numbers->unix_ns < history_files_end(day) &&
 	       (before == NULL || numbers->unix_ns > before->round.unix_ns) && round->against < id &&

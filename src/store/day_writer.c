@@ -26,7 +26,7 @@ static uint64_t add_frame(struct day_writer *writer, enum day_frame_kind kind, u
 {
 	static const uint8_t header[DAY_FRAME_HEADER_BYTES];
 	const size_t at = writer->frames.length;
-	struct day_frame frame = {.kind = (uint32_t)kind, .offset = writer->end + at, .unix_ns = unix_ns};
+	struct day_frame frame = {.kind = (uint8_t)kind, .offset = writer->end + at, .unix_ns = unix_ns};
 
 	buffer_append(&writer->frames, header, sizeof(header));
 	buffer_append(&writer->frames, first->data, first->length);
@@ -87,7 +87,7 @@ static void release_writer(struct day_writer *writer)
 	if (writer->descriptor >= 0)
 		close(writer->descriptor);
 	buffer_release(&writer->frames);
-	buffer_release(&writer->entries);
+	day_list_release(&writer->rounds);
 	buffer_release(&writer->marks);
 	buffer_release(&writer->facts);
 	free(writer->path);
@@ -109,14 +109,6 @@ int day_writer_create(struct day_writer *writer, const char *directory, uint32_t
 	if (result < 0)
 		release_writer(writer);
 	return result;
-}
-
-static void list_round(struct day_writer *writer, const struct day_round *round)
-{
-	uint8_t entry[DAY_ENTRY_BYTES];
-
-	day_entry_write(round, entry);
-	buffer_append(&writer->entries, entry, sizeof(entry));
 }
 
 static void list_mark(struct day_writer *writer, uint64_t offset)
@@ -155,7 +147,7 @@ int day_writer_continue(struct day_writer *writer, const struct day_reader *read
 		return result;
 	}
 	for (size_t i = reader->indexed_rounds; i < reader->round_count; i++)
-		list_round(writer, &reader->rounds[i]);
+		day_list_append(&writer->rounds, &reader->rounds[i]);
 	for (size_t i = reader->indexed_marks; i < reader->mark_count; i++)
 		list_mark(writer, reader->marks[i]);
 	return 0;
@@ -194,33 +186,29 @@ static void append_texts(struct buffer *payload, const char *const *texts, size_
 
 int day_writer_index(struct day_writer *writer, struct error *error)
 {
-	const size_t rounds = writer->entries.length / DAY_ENTRY_BYTES,
-		     marks = writer->marks.length / DAY_MARK_BYTES;
+	const size_t marks = writer->marks.length / DAY_MARK_BYTES;
 	uint8_t head[DAY_INDEX_BYTES];
 	struct buffer payload = {0};
-	uint64_t unix_ns = 0, offset;
+	uint64_t offset;
 	int result;
 
-	if (rounds == 0 && marks == 0)
+	if (writer->rounds.count == 0 && marks == 0)
 		return 0;
-	if (rounds != 0)
-		unix_ns = day_entry_read((const uint8_t *)writer->entries.data + writer->entries.length -
-					 DAY_ENTRY_BYTES)
-				  .round.unix_ns;
 	day_put(head + DAY_INDEX_PREVIOUS_AT, 8, writer->index);
 	day_put(head + DAY_INDEX_FROM_AT, 8, writer->listed_to);
-	day_put(head + DAY_INDEX_ROUNDS_AT, 4, rounds);
+	day_put(head + DAY_INDEX_ROUNDS_AT, 4, writer->rounds.count);
 	day_put(head + DAY_INDEX_MARKS_AT, 4, marks);
 	buffer_append(&payload, head, sizeof(head));
-	buffer_append(&payload, writer->entries.data, writer->entries.length);
-	offset = add_frame(writer, DAY_FRAME_INDEX, unix_ns, &payload, &writer->marks);
+	buffer_append(&payload, writer->marks.data, writer->marks.length);
+	offset = add_frame(writer, DAY_FRAME_INDEX, writer->rounds.last.round.unix_ns, &payload,
+			   &writer->rounds.stream.bytes);
 	buffer_release(&payload);
 	result = append_frames(writer, error);
 	if (result < 0)
 		return result;
 	writer->index = offset;
 	writer->listed_to = writer->end;
-	buffer_clear(&writer->entries);
+	day_list_release(&writer->rounds);
 	buffer_clear(&writer->marks);
 	writer->wants_sync = true;
 	return 0;
@@ -241,21 +229,22 @@ int day_writer_add(struct day_writer *writer, struct day_round *round, const str
 		   const struct recording *recording, struct error *error)
 {
 	const uint64_t unix_ns = round->round.unix_ns;
-	char record[DAY_RECORD_BYTES];
-	const struct buffer head = {.data = record, .length = sizeof(record)};
-	struct buffer facts = {0};
+	struct buffer facts = {0}, record = {0};
 	int result;
 
-	if (recording->state.length > DAY_FRAME_PAYLOAD_MAX - DAY_RECORD_BYTES ||
+	if (recording->state.length > DAY_FRAME_PAYLOAD_MAX - DAY_RECORD_MAX ||
 	    recording->interval.length > DAY_FRAME_PAYLOAD_MAX)
 		return day_error(writer->path, -EFBIG, error);
 	round->facts = add_facts(writer, unix_ns, boot, &facts);
 	round->interval = recording->interval.length != 0
 				  ? add_frame(writer, DAY_FRAME_INTERVAL, unix_ns, &recording->interval, NULL)
 				  : 0;
-	round->length = sizeof(record) + recording->state.length;
-	day_record_write(round, (uint8_t *)record);
-	round->round.id = (int64_t)add_frame(writer, DAY_FRAME_ROUND, unix_ns, &head, &recording->state);
+	/* the record has distances from its own frame */
+	round->round.id = (int64_t)(writer->end + writer->frames.length);
+	day_record_append(&record, round);
+	round->length = record.length + recording->state.length;
+	add_frame(writer, DAY_FRAME_ROUND, unix_ns, &record, &recording->state);
+	buffer_release(&record);
 	result = append_frames(writer, error);
 	if (result < 0) {
 		buffer_release(&facts);
@@ -264,9 +253,9 @@ int day_writer_add(struct day_writer *writer, struct day_round *round, const str
 	buffer_release(&writer->facts);
 	writer->facts = facts;
 	writer->facts_offset = round->facts;
-	list_round(writer, round);
+	day_list_append(&writer->rounds, round);
 	/* the round is stored even if this fails; the next round tries again */
-	if (writer->entries.length >= (size_t)DAY_INDEX_EVERY * DAY_ENTRY_BYTES)
+	if (writer->rounds.count >= DAY_INDEX_EVERY)
 		(void)day_writer_index(writer, NULL);
 	return 0;
 }

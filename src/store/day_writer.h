@@ -21,13 +21,13 @@ struct day_writer {
 	char *path;
 	int descriptor;
 	uint32_t day;
-	uint64_t end;          /* offset of the next frame */
-	uint64_t index;        /* offset of the last index frame, 0: there is none */
-	uint64_t listed_to;    /* offset up to which indexes cover the file */
-	struct buffer frames;  /* to be appended by the next write */
-	struct buffer entries; /* entries of rounds for the next index */
-	struct buffer marks;   /* offsets of marks for the next index */
-	struct buffer facts;   /* payload of the last frame of facts; empty: none since the file was opened */
+	uint64_t end;           /* offset of the next frame */
+	uint64_t index;         /* offset of the last index frame, 0: there is none */
+	uint64_t listed_to;     /* offset up to which indexes cover the file */
+	struct buffer frames;   /* to be appended by the next write */
+	struct day_list rounds; /* for the next index */
+	struct buffer marks;    /* offsets of marks for the next index */
+	struct buffer facts; /* payload of the last frame of facts; empty: none since the file was opened */
 	uint64_t facts_offset;
 	bool wants_sync; /* an index was written since the caller cleared the flag */
 };

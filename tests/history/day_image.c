@@ -11,7 +11,7 @@
 
 #include "base/memory.h"
 
-static const uint8_t magic[] = {0xc7, 'F', 'r', 0x9e};
+static const uint8_t magic[] = {0xc7, 'F', 0x9e};
 
 static void require(bool holds)
 {
@@ -59,7 +59,7 @@ size_t day_image_count(const struct day_image *image, enum day_image_kind kind)
 	size_t count = 0;
 
 	for (size_t i = 0; i < image->count; i++)
-		count += day_image_get(image, image->frames[i] + IMAGE_KIND_AT, 4) == (uint64_t)kind;
+		count += day_image_get(image, image->frames[i] + IMAGE_KIND_AT, 1) == (uint64_t)kind;
 	return count;
 }
 
@@ -69,7 +69,7 @@ size_t day_image_frame(const struct day_image *image, enum day_image_kind kind, 
 	size_t i = 0;
 
 	for (; i < image->count; i++) {
-		if (day_image_get(image, image->frames[i] + IMAGE_KIND_AT, 4) == (uint64_t)kind &&
+		if (day_image_get(image, image->frames[i] + IMAGE_KIND_AT, 1) == (uint64_t)kind &&
 		    left-- == 0)
 			break;
 	}
@@ -79,7 +79,7 @@ size_t day_image_frame(const struct day_image *image, enum day_image_kind kind, 
 
 size_t day_image_length(const struct day_image *image, size_t frame)
 {
-	return IMAGE_PAYLOAD_AT + (size_t)day_image_get(image, frame + IMAGE_LENGTH_AT, 8);
+	return IMAGE_PAYLOAD_AT + (size_t)day_image_get(image, frame + IMAGE_LENGTH_AT, 4);
 }
 
 uint64_t day_image_get(const struct day_image *image, size_t at, size_t bytes)
@@ -101,7 +101,7 @@ void day_image_put(struct day_image *image, size_t at, size_t bytes, uint64_t nu
 
 void day_image_seal(struct day_image *image, size_t frame)
 {
-	const uint64_t length = day_image_get(image, frame + IMAGE_LENGTH_AT, 8);
+	const uint64_t length = day_image_get(image, frame + IMAGE_LENGTH_AT, 4);
 	const size_t begin = frame + IMAGE_PAYLOAD_AT;
 	uLong sum;
 
@@ -127,12 +127,73 @@ size_t day_image_add(struct day_image *image, enum day_image_kind kind, uint64_t
 	image->bytes = memory_grow(image->bytes, &image->capacity, size, 1);
 	image->size = size;
 	memcpy(image->bytes + frame, magic, sizeof(magic));
-	day_image_put(image, frame + IMAGE_KIND_AT, 4, (uint64_t)kind);
-	day_image_put(image, frame + IMAGE_LENGTH_AT, 8, length);
+	day_image_put(image, frame + IMAGE_KIND_AT, 1, (uint64_t)kind);
+	day_image_put(image, frame + IMAGE_LENGTH_AT, 4, length);
 	day_image_put(image, frame + IMAGE_OFFSET_AT, 8, frame);
 	day_image_put(image, frame + IMAGE_TIME_AT, 8, unix_ns);
 	memcpy(image->bytes + frame + IMAGE_PAYLOAD_AT, payload, length);
 	day_image_seal(image, frame);
 	*MEMORY_APPEND(image->frames, image->count, image->frame_capacity) = frame;
 	return frame;
+}
+
+/* --- rounds --- */
+
+/* Reads a number of seven bits a byte, the low ones first, and advances *at past it. */
+static uint64_t read_number(const struct day_image *image, size_t *at)
+{
+	uint64_t number = 0, byte = 0x80;
+
+	for (unsigned int shift = 0; byte >= 0x80; shift += 7) {
+		require(shift < 64);
+		byte = day_image_get(image, (*at)++, 1);
+		number |= (byte & 0x7f) << shift;
+	}
+	return number;
+}
+
+size_t day_image_round(const struct day_image *image, size_t frame, uint64_t numbers[static ROUND_NUMBERS])
+{
+	const size_t begin = frame + IMAGE_PAYLOAD_AT;
+	size_t at = begin;
+
+	numbers[ROUND_OFFSET] = frame;
+	numbers[ROUND_TIME] = day_image_get(image, frame + IMAGE_TIME_AT, 8);
+	numbers[ROUND_LENGTH] = day_image_get(image, frame + IMAGE_LENGTH_AT, 4);
+	for (size_t i = ROUND_BOOTTIME; i < ROUND_NUMBERS; i++) {
+		const uint64_t number = read_number(image, &at);
+
+		/* the lowest bit is the sign */
+		numbers[i] = number % 2 != 0 ? ~(number / 2) : number / 2;
+	}
+	return at - begin;
+}
+
+size_t day_image_encode(uint8_t *bytes, enum round_number first, const uint64_t numbers[static ROUND_NUMBERS],
+			const uint64_t before[static ROUND_NUMBERS])
+{
+	size_t length = 0;
+
+	for (size_t i = first; i < ROUND_NUMBERS; i++) {
+		const uint64_t more = numbers[i] - before[i];
+		uint64_t number = more > INT64_MAX ? ~(more * 2) : more * 2;
+
+		for (; number >= 0x80; number >>= 7)
+			bytes[length++] = (uint8_t)(number | 0x80);
+		bytes[length++] = (uint8_t)number;
+	}
+	return length;
+}
+
+void day_image_put_round(struct day_image *image, size_t frame, enum round_number number, uint64_t value)
+{
+	const uint64_t none[ROUND_NUMBERS] = {0};
+	uint64_t numbers[ROUND_NUMBERS];
+	uint8_t bytes[ROUND_BYTES];
+	const size_t length = day_image_round(image, frame, numbers);
+
+	numbers[number] = value;
+	require(day_image_encode(bytes, ROUND_BOOTTIME, numbers, none) == length);
+	memcpy(image->bytes + frame + IMAGE_PAYLOAD_AT, bytes, length);
+	day_image_seal(image, frame);
 }

@@ -22,34 +22,41 @@ enum {
 	IMAGE_HEADER = 16,
 
 	/* from the beginning of a frame */
-	IMAGE_KIND_AT = 4,
-	IMAGE_LENGTH_AT = 8,
-	IMAGE_OFFSET_AT = 16,
-	IMAGE_TIME_AT = 24,
-	IMAGE_CHECKSUM_AT = 32,
-	IMAGE_PAYLOAD_AT = 36,
+	IMAGE_KIND_AT = 3,   /* 1 byte */
+	IMAGE_LENGTH_AT = 4, /* 4 bytes */
+	IMAGE_OFFSET_AT = 8, /* 8 bytes */
+	IMAGE_TIME_AT = 16,  /* 8 bytes */
+	IMAGE_CHECKSUM_AT = 24,
+	IMAGE_PAYLOAD_AT = 28,
 
-	/* from the beginning of the record of a round */
-	RECORD_BOOTTIME_AT = 0,
-	RECORD_SPAN_AT = 8,
-	RECORD_JUMP_AT = 16,
-	RECORD_SLEPT_AT = 32,
-	RECORD_AGAINST_AT = 40,
-	RECORD_INTERVAL_AT = 48,
-	RECORD_FACTS_AT = 56,
-	RECORD_THREADS_AT = 64,
-	RECORD_BYTES = 80,
-
-	/* from the beginning of an index */
+	/* from the beginning of the frame of an index */
 	INDEX_PREVIOUS_AT = IMAGE_PAYLOAD_AT,
 	INDEX_FROM_AT = IMAGE_PAYLOAD_AT + 8,
 	INDEX_ROUNDS_AT = IMAGE_PAYLOAD_AT + 16,
 	INDEX_MARKS_AT = IMAGE_PAYLOAD_AT + 20,
-	INDEX_ENTRIES_AT = IMAGE_PAYLOAD_AT + 24,
-	ENTRY_TIME_AT = 8,
-	ENTRY_LENGTH_AT = 16,
-	ENTRY_RECORD_AT = 24,
-	ENTRY_BYTES = 104,
+	INDEX_HEAD = 24,
+};
+
+/* Numbers of a round in the order of an index; its record has those from ROUND_BOOTTIME on. */
+enum round_number {
+	ROUND_OFFSET,
+	ROUND_TIME,
+	ROUND_LENGTH,
+	ROUND_BOOTTIME,
+	ROUND_SPAN,
+	ROUND_JUMP,
+	ROUND_SUSPENDED,
+	ROUND_SLEPT,
+	ROUND_AGAINST,  /* distance */
+	ROUND_INTERVAL, /* distance */
+	ROUND_FACTS,
+	ROUND_THREADS,
+	ROUND_LOAD,
+	ROUND_PRESSURE, /* three */
+	ROUND_FLAGS = ROUND_PRESSURE + 3,
+	ROUND_NUMBERS,
+
+	ROUND_BYTES = 10 * ROUND_NUMBERS, /* the most that they take */
 };
 
 struct day_image {
@@ -83,5 +90,18 @@ void day_image_damage(struct day_image *image, size_t frame);
 /* Appends a whole frame and returns its offset. The payload must not lie in the image. */
 size_t day_image_add(struct day_image *image, enum day_image_kind kind, uint64_t unix_ns, const void *payload,
 		     size_t length);
+
+/* Reads the numbers of a round from its frame. Returns the length of the record, bytes. */
+size_t day_image_round(const struct day_image *image, size_t frame, uint64_t numbers[static ROUND_NUMBERS]);
+
+/*
+ * Encodes the numbers of a round from `first` on as differences from those of another one. Returns the
+ * length, at most ROUND_BYTES.
+ */
+size_t day_image_encode(uint8_t *bytes, enum round_number first, const uint64_t numbers[static ROUND_NUMBERS],
+			const uint64_t before[static ROUND_NUMBERS]);
+
+/* Puts another number into the record of a round; both must take the same bytes. */
+void day_image_put_round(struct day_image *image, size_t frame, enum round_number number, uint64_t value);
 
 #endif

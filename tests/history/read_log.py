@@ -12,20 +12,23 @@ import sys
 import zlib
 
 HEADER = b"ctoplog\n" + struct.pack("<II", 1, 0)
-MAGIC = bytes.fromhex("c746729e")
+MAGIC = bytes.fromhex("c7469e")
+HEAD = struct.Struct("<3sBIQQI")
 ROUND, INTERVAL, MARK, FACTS, INDEX = range(1, 6)
-RECORD = struct.Struct("<QQqQQQQQIIHHHH")
-ENTRY = struct.Struct("<QQQ")
+PLACE_NUMBERS = 3  # in an index: offset, time, length of the payload
+RECORD_NUMBERS = 14
+AGAINST, FACTS_OFFSET = 5, 7  # in a record
 
 
 def frame_at(data, offset):
     """The kind, time and payload of the frame at an offset, or None where none holds."""
-    head = data[offset:offset + 36]
-    if len(head) < 36 or head[:4] != MAGIC:
+    head = data[offset:offset + HEAD.size]
+    if len(head) < HEAD.size:
         return None
-    kind, length, own_offset, time, checksum = struct.unpack("<IQQQI", head[4:])
-    payload = data[offset + 36:offset + 36 + length]
-    if own_offset != offset or len(payload) < length or zlib.crc32(head[:32] + payload) != checksum:
+    magic, kind, length, own_offset, time, checksum = HEAD.unpack(head)
+    payload = data[offset + HEAD.size:offset + HEAD.size + length]
+    if magic != MAGIC or own_offset != offset or len(payload) < length \
+            or zlib.crc32(head[:-4] + payload) != checksum:
         return None
     return kind, time, payload
 
@@ -37,7 +40,7 @@ def frames(data):
         frame = frame_at(data, offset)
         if frame is not None:
             yield (offset, *frame)
-            offset += 36 + len(frame[2])
+            offset += HEAD.size + len(frame[2])
             continue
         later = data.find(MAGIC, offset + 1)
         while later >= 0 and frame_at(data, later) is None:
@@ -46,6 +49,22 @@ def frames(data):
             return
         yield offset, None, 0, data[offset:later]
         offset = later
+
+
+def numbers_at(payload, at, before):
+    """The numbers that are stored as differences from others, and where they end."""
+    numbers = []
+    for last in before:
+        number = shift = 0
+        while True:
+            byte = payload[at]
+            at += 1
+            number |= (byte & 0x7f) << shift
+            shift += 7
+            if byte < 0x80:
+                break
+        numbers.append((last + ((number >> 1) ^ -(number & 1))) % 2**64)
+    return tuple(numbers), at
 
 
 def texts(payload, count):
@@ -70,22 +89,24 @@ def read(data):
             marks.append(offset)
             print("mark", time, offset, *texts(payload, 3), sep="\t")
         elif kind == ROUND:
-            record = RECORD.unpack(payload[:80])
-            assert record[5] == 0 or record[5] in rounds, "told from a round that is not there"
-            assert record[7] in facts, "facts that are not there"
+            record, _ = numbers_at(payload, 0, RECORD_NUMBERS * (0,))
+            against = record[AGAINST]
+            assert against == 0 or offset - against in rounds, "told from a round that is not there"
+            assert record[FACTS_OFFSET] in facts, "facts that are not there"
             assert not rounds or time > max(entry[0] for entry in rounds.values()), "times do not ascend"
-            rounds[offset] = (time, len(payload), payload[:80])
+            rounds[offset] = (time, len(payload), *record)
             print("round", time, offset, *record, sep="\t")
         elif kind == INDEX:
             previous, begin, round_count, mark_count = struct.unpack("<QQII", payload[:24])
             assert (previous, begin) == (index, listed_to), "indexes that do not follow one another"
-            at = 24
+            at = 24 + 8 * mark_count
+            listed_marks += struct.unpack("<%dQ" % mark_count, payload[24:at])
+            entry = (PLACE_NUMBERS + RECORD_NUMBERS) * (0,)
             for _ in range(round_count):
-                where, when, length = ENTRY.unpack(payload[at:at + 24])
-                listed[where] = (when, length, payload[at + 24:at + 104])
-                at += 104
-            listed_marks += struct.unpack("<%dQ" % mark_count, payload[at:])
-            index, listed_to = offset, offset + 36 + len(payload)
+                entry, at = numbers_at(payload, at, entry)
+                listed[entry[0]] = entry[1:]
+            assert at == len(payload), "an index that is longer than what it lists"
+            index, listed_to = offset, offset + HEAD.size + len(payload)
             print("index", time, offset, round_count, mark_count, sep="\t")
     for where, entry in listed.items():
         assert rounds[where] == entry, "an index says something else of a round"
@@ -98,9 +119,10 @@ def replace(path, old, new):
         data = bytearray(file.read())
     for offset, kind, _, payload in list(frames(bytes(data))):
         if kind == FACTS:
-            payload = payload.replace(old.encode(), new.encode())
-            data[offset + 36:offset + 36 + len(payload)] = payload
-            data[offset + 32:offset + 36] = struct.pack("<I", zlib.crc32(data[offset:offset + 32] + payload))
+            end = offset + HEAD.size
+            data[end:end + len(payload)] = payload.replace(old.encode(), new.encode())
+            checksum = zlib.crc32(data[offset:end - 4] + data[end:end + len(payload)])
+            data[end - 4:end] = struct.pack("<I", checksum)
     with open(path, "r+b") as file:
         file.write(data)
 

@@ -70,7 +70,7 @@ static void change_number(struct day_image *image)
 {
 	static const size_t sizes[] = {1, 2, 4, 8, 8, 8};
 	const size_t frame = pick_frame(image), length = image->size - frame, size = PICK(sizes),
-		     head = IMAGE_PAYLOAD_AT + RECORD_BYTES + 32;
+		     head = IMAGE_PAYLOAD_AT + 100;
 	const size_t at = below(length < head ? length : head) / size * size;
 
 	if (frame + at + size <= image->size)
@@ -83,7 +83,7 @@ static void change_number(struct day_image *image)
 static void change_payload(struct day_image *image)
 {
 	const size_t frame = pick_frame(image);
-	const uint64_t length = day_image_get(image, frame + IMAGE_LENGTH_AT, 8);
+	const uint64_t length = day_image_get(image, frame + IMAGE_LENGTH_AT, 4);
 
 	if (length == 0 || length > image->size - frame - IMAGE_PAYLOAD_AT)
 		return;
@@ -96,14 +96,14 @@ static void change_payload(struct day_image *image)
 static void repeat_frame(struct day_image *image)
 {
 	const size_t frame = pick_frame(image);
-	const uint64_t length = day_image_get(image, frame + IMAGE_LENGTH_AT, 8);
+	const uint64_t length = day_image_get(image, frame + IMAGE_LENGTH_AT, 4);
 	uint8_t *payload;
 
 	if (length > image->size - frame - IMAGE_PAYLOAD_AT)
 		return;
 	payload = memory_allocate((size_t)length + 1);
 	memcpy(payload, image->bytes + frame + IMAGE_PAYLOAD_AT, (size_t)length);
-	day_image_add(image, (enum day_image_kind)day_image_get(image, frame + IMAGE_KIND_AT, 4),
+	day_image_add(image, (enum day_image_kind)day_image_get(image, frame + IMAGE_KIND_AT, 1),
 		      pick_number(image), payload, (size_t)length);
 	free(payload);
 }

@@ -118,7 +118,7 @@ static void test_many_holes(void **state)
 
 	(void)state;
 	for (size_t i = 0, rounds = 0; i < image.count; i++) {
-		const uint64_t kind = day_image_get(&image, image.frames[i] + IMAGE_KIND_AT, 4);
+		const uint64_t kind = day_image_get(&image, image.frames[i] + IMAGE_KIND_AT, 1);
 
 		if (kind == IMAGE_INDEX || (kind == IMAGE_ROUND && rounds++ % 2 == 0))
 			image.bytes[image.frames[i] + IMAGE_CHECKSUM_AT] ^= 1;
@@ -158,7 +158,7 @@ static void test_frames_in_frames(void **state)
 		day_image_add(&image, (enum day_image_kind)ANOTHER_KIND, 0, "", 0);
 	end = image.size;
 	for (size_t at = first; at < end; at += IMAGE_PAYLOAD_AT)
-		day_image_put(&image, at + IMAGE_LENGTH_AT, 8, end - at - IMAGE_PAYLOAD_AT);
+		day_image_put(&image, at + IMAGE_LENGTH_AT, 4, end - at - IMAGE_PAYLOAD_AT);
 	fixture_put_image(directory, &image);
 	history = fixture_open(directory);
 	assert_int_equal(history_first(history, &round, &error), -ETIMEDOUT);

@@ -76,7 +76,7 @@ static void test_damaged_parts(void **state)
 	(void)state;
 	/* the first round has none */
 	day_image_damage(&image, day_image_frame(&image, IMAGE_INTERVAL, 4));
-	day_image_put(&image, round + IMAGE_KIND_AT, 4, 99);
+	day_image_put(&image, round + IMAGE_KIND_AT, 1, 99);
 	day_image_seal(&image, round);
 	fixture_put_image(directory, &image);
 	count = fixture_walk_all(directory, &failed);
