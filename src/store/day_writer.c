@@ -56,16 +56,20 @@ static int write_frames(struct day_writer *writer)
 	return 0;
 }
 
-/* Appends the frames that were added. */
+/* Appends the frames that were added, and cuts off what an error left of them. */
 static int append_frames(struct day_writer *writer, struct error *error)
 {
-	const int result = write_frames(writer);
+	int result = 0;
 
+	if (writer->is_torn && ftruncate(writer->descriptor, (off_t)writer->end) < 0)
+		result = -errno;
+	if (result == 0) {
+		result = write_frames(writer);
+		/* if this fails, readers stop at the torn frame, and the next call tries again */
+		writer->is_torn = result < 0 && ftruncate(writer->descriptor, (off_t)writer->end) < 0;
+	}
 	if (result == 0)
 		writer->end += writer->frames.length;
-	/* if this fails, readers stop at the torn frame until the next frame overwrites it */
-	else if (ftruncate(writer->descriptor, (off_t)writer->end) < 0)
-		errno = 0;
 	buffer_clear(&writer->frames);
 	return result < 0 ? day_error(writer->path, result, error) : 0;
 }

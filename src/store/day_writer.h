@@ -29,6 +29,7 @@ struct day_writer {
 	struct buffer marks;    /* offsets of marks for the next index */
 	struct buffer facts; /* payload of the last frame of facts; empty: none since the file was opened */
 	uint64_t facts_offset;
+	bool is_torn;    /* bytes of an unfinished frame follow `end` */
 	bool wants_sync; /* an index was written since the caller cleared the flag */
 };
 
