@@ -63,7 +63,7 @@ struct history_writer {
 	struct recording recording; /* its buffers are used again */
 	struct day_writer file;
 	struct day_sync sync;
-	uint64_t last_unix_ns;   /* of the last round in the file, 0: there is none */
+	uint64_t next_unix_ns;   /* earliest time of the file's next round */
 	uint64_t snapshot_bytes; /* of those that the marks of the file have */
 	char *last_snapshot;     /* the last of them, owned; NULL: none */
 	uint32_t skip_to;        /* the first file that is not behind one that turned out to be damaged */
@@ -410,7 +410,7 @@ static int count_snapshots(struct history_writer *writer, struct day_reader *rea
 /* Whether a file that is open can take a round of that time: its rounds ascend. */
 static bool file_takes(const struct history_writer *writer, uint64_t unix_ns)
 {
-	return unix_ns > writer->last_unix_ns &&
+	return unix_ns >= writer->next_unix_ns &&
 	       writer->file.end + writer->snapshot_bytes < part_limit(writer);
 }
 
@@ -431,7 +431,7 @@ static int take_up_file(struct history_writer *writer, struct day_reader *reader
 		result = count_snapshots(writer, reader, error);
 	if (result == 0)
 		result = day_writer_continue(&writer->file, reader, error);
-	writer->last_unix_ns = last != NULL ? last->round.unix_ns : 0;
+	writer->next_unix_ns = last != NULL ? last->round.unix_ns + 1 : 0;
 	return result;
 }
 
@@ -442,7 +442,7 @@ static int open_part(struct history_writer *writer, uint32_t day, struct error *
 
 	if (result < 0)
 		return result;
-	writer->last_unix_ns = 0;
+	writer->next_unix_ns = 0;
 	result = day_reader_open(&reader, writer->directory, day, O_RDWR, error);
 	if (result == -ENOENT) {
 		result = day_writer_create(&writer->file, writer->directory, day, error);
@@ -611,7 +611,7 @@ static void remember(struct history_writer *writer, struct snapshot *round, cons
 	if (level == LEVEL_WHOLE)
 		writer->whole_unix_ns = row->round.unix_ns;
 	writer->since_middle = level == LEVEL_STEP ? writer->since_middle + 1 : 0;
-	writer->last_unix_ns = row->round.unix_ns;
+	writer->next_unix_ns = row->round.unix_ns + 1;
 	writer->last = *row;
 	free(writer->last_boot_id);
 	writer->last_boot_id = memory_duplicate(known(round->provenance.boot_id));
