@@ -12,9 +12,13 @@
 #include "history_files.h"
 
 enum {
-	MARKS_MAX = 100000,          /* later marks of a file are ignored */
-	FACTS_PAYLOAD_MAX = 4096,    /* bytes */
-	INDEX_PAYLOAD_MAX = 1 << 20, /* bytes; a larger index is ignored */
+	/* Later ones of a file are ignored. A round every 0.1 s makes 864,000 a day. */
+	ROUNDS_MAX = 1 << 20,
+	MARKS_MAX = 100000,
+	/* Payload lengths, bytes. Longer ones are damaged; a longer index is ignored. */
+	FACTS_PAYLOAD_MAX = 4096,
+	INDEX_PAYLOAD_MAX = 1 << 20,
+	MARK_PAYLOAD_MAX = DAY_MARK_TEXTS * (DAY_MARK_TEXT_MAX + 1),
 };
 
 /* --- errors --- */
@@ -37,29 +41,15 @@ static void note_hole(struct day_reader *reader, uint64_t from, uint64_t to)
 
 /* --- contents of frames --- */
 
-/* Returns the index of an offset in reader->facts, where it is added if it is new. */
-static uint32_t number_facts(struct day_reader *reader, uint64_t offset)
-{
-	uint32_t number;
-
-	if (hash_map_get(&reader->fact_of, offset, &number))
-		return number;
-	number = (uint32_t)reader->fact_count;
-	*MEMORY_APPEND(reader->facts, reader->fact_count, reader->fact_capacity) = offset;
-	hash_map_set(&reader->fact_of, offset, number);
-	return number;
-}
-
-/* Adds a round; returns false if no recorder could have written it. */
+/* Adds a round; returns false if no recorder could have written it, or too many rounds. */
 static bool add_round(struct day_reader *reader, struct day_round round)
 {
 	const struct day_round *before = reader->round_count != 0 ? &reader->rounds[reader->round_count - 1]
 								  : NULL;
 
-	if (!day_round_is_valid(&round, before, reader->day))
+	if (reader->round_count >= ROUNDS_MAX || !day_round_is_valid(&round, before, reader->day))
 		return false;
 	round.round.day = reader->day;
-	round.round.boot = number_facts(reader, round.facts);
 	*MEMORY_APPEND(reader->rounds, reader->round_count, reader->round_capacity) = round;
 	return true;
 }
@@ -342,13 +332,11 @@ void day_reader_close(struct day_reader *reader)
 		return;
 	if (reader->source.descriptor >= 0)
 		close(reader->source.descriptor);
-	hash_map_release(&reader->fact_of);
 	buffer_release(&reader->state);
 	buffer_release(&reader->interval);
 	buffer_release(&reader->frame);
 	free(reader->rounds);
 	free(reader->marks);
-	free(reader->facts);
 	free(reader->holes);
 	free(reader->path);
 	*reader = (struct day_reader){0};
@@ -415,20 +403,24 @@ const struct day_round *day_reader_find(const struct day_reader *reader, uint64_
 		       : NULL;
 }
 
-/* Reads a whole frame. Returns 0, -EBADMSG if it does not hold or has another kind, or another errno. */
-static int read_frame(struct day_reader *reader, uint64_t offset, enum day_frame_kind kind,
+/*
+ * Reads a frame of a kind that ends at the offset `end` or earlier. Returns 0, -EBADMSG if there is none, or
+ * another errno. The limit keeps frames inside frames from being read over and over.
+ */
+static int read_frame(struct day_reader *reader, uint64_t offset, enum day_frame_kind kind, uint64_t end,
 		      struct buffer *payload, struct day_frame *ret_frame, const char *what,
 		      struct error *error)
 {
-	int result;
+	uint8_t header[DAY_FRAME_HEADER_BYTES];
+	int result = day_frame_peek(&reader->source, offset, header, ret_frame);
 
-	day_source_allow(&reader->source, DAY_FRAME_PAYLOAD_MAX);
-	result = day_frame_read(&reader->source, offset, SIZE_MAX, payload, ret_frame);
+	if (result > 0 && (ret_frame->kind != kind || day_frame_end(ret_frame) > end))
+		result = 0;
+	if (result > 0)
+		result = day_frame_read(&reader->source, offset, SIZE_MAX, payload, ret_frame);
 	if (result < 0)
 		return day_error(reader->path, result, error);
-	if (result == 0 || ret_frame->kind != kind)
-		return refuse_damage(reader, offset, what, error);
-	return 0;
+	return result > 0 ? 0 : refuse_damage(reader, offset, what, error);
 }
 
 int day_reader_state(struct day_reader *reader, const struct day_round *round, const void **ret_state,
@@ -439,8 +431,11 @@ int day_reader_state(struct day_reader *reader, const struct day_round *round, c
 	struct day_round found = {.round.id = round->round.id};
 	struct day_frame frame;
 	size_t record_length;
-	int result = read_frame(reader, offset, DAY_FRAME_ROUND, &reader->state, &frame, what, error);
+	int result;
 
+	day_source_allow(&reader->source, DAY_FRAME_PAYLOAD_MAX);
+	result = read_frame(reader, offset, DAY_FRAME_ROUND, offset + DAY_FRAME_HEADER_BYTES + round->length,
+			    &reader->state, &frame, what, error);
 	if (result < 0)
 		return result;
 	found.round.unix_ns = frame.unix_ns;
@@ -457,16 +452,14 @@ int day_reader_state(struct day_reader *reader, const struct day_round *round, c
 int day_reader_interval(struct day_reader *reader, const struct day_round *round, const void **ret_interval,
 			size_t *ret_length, struct error *error)
 {
-	static const char what[] = "the interval of a round";
 	struct day_frame frame;
 	int result = 0;
 
 	buffer_clear(&reader->interval);
+	day_source_allow(&reader->source, DAY_FRAME_PAYLOAD_MAX);
 	if (round->interval != 0)
-		result = read_frame(reader, round->interval, DAY_FRAME_INTERVAL, &reader->interval, &frame,
-				    what, error);
-	if (result == 0 && round->interval != 0 && day_frame_end(&frame) > (uint64_t)round->round.id)
-		result = refuse_damage(reader, round->interval, what, error);
+		result = read_frame(reader, round->interval, DAY_FRAME_INTERVAL, (uint64_t)round->round.id,
+				    &reader->interval, &frame, "the interval of a round", error);
 	*ret_interval = reader->interval.data;
 	*ret_length = reader->interval.length;
 	return result;
@@ -477,26 +470,31 @@ int day_reader_interval(struct day_reader *reader, const struct day_round *round
 /* Returns the next NUL-terminated text of a payload and advances *at past it, or NULL. */
 static const char *next_text(const struct buffer *payload, size_t *at)
 {
-	const char *text = payload->data + *at;
-	const char *end = *at < payload->length ? memchr(text, '\0', payload->length - *at) : NULL;
+	const char *text, *end;
 
+	if (*at >= payload->length)
+		return NULL;
+	text = payload->data + *at;
+	end = memchr(text, '\0', payload->length - *at);
 	if (end == NULL)
 		return NULL;
 	*at += (size_t)(end - text) + 1;
 	return text;
 }
 
-int day_reader_boot(struct day_reader *reader, uint32_t boot, struct arena *arena,
+int day_reader_boot(struct day_reader *reader, const struct day_round *round, struct arena *arena,
 		    struct history_boot *ret_boot, struct error *error)
 {
-	static const char what[] = "what it says of the host";
-	const uint64_t offset = reader->facts[boot];
+	static const char what[] = "the description of the host";
+	const uint64_t offset = round->facts;
 	struct day_frame frame;
 	size_t at = 0;
-	int result = read_frame(reader, offset, DAY_FRAME_FACTS, &reader->frame, &frame, what, error);
+	int result;
 
-	if (result == 0 && frame.length > FACTS_PAYLOAD_MAX)
-		result = refuse_damage(reader, offset, what, error);
+	day_source_allow(&reader->source, FACTS_PAYLOAD_MAX);
+	result = read_frame(reader, offset, DAY_FRAME_FACTS,
+			    offset + DAY_FRAME_HEADER_BYTES + FACTS_PAYLOAD_MAX, &reader->frame, &frame, what,
+			    error);
 	for (size_t i = 0; result == 0 && i < HISTORY_BOOT_TEXTS; i++) {
 		const char *text = next_text(&reader->frame, &at);
 
@@ -509,52 +507,61 @@ int day_reader_boot(struct day_reader *reader, uint32_t boot, struct arena *aren
 }
 
 /* Reads the texts of a mark; returns false if the payload is not one of a mark. */
-static bool read_mark(const struct buffer *payload, struct arena *arena, struct history_mark *ret_mark)
+static bool read_texts(const struct buffer *payload, struct arena *arena, struct history_mark *ret_mark)
 {
-	const char *texts[3];
+	const char *texts[DAY_MARK_TEXTS];
 	size_t at = 0;
 
 	for (size_t i = 0; i < ARRAY_COUNT(texts); i++) {
 		texts[i] = next_text(payload, &at);
 		if (texts[i] == NULL || strlen(texts[i]) > DAY_MARK_TEXT_MAX)
 			return false;
-		texts[i] = texts[i][0] != '\0' || i == 0 ? arena_duplicate(arena, texts[i], strlen(texts[i]))
-							 : NULL;
 	}
-	ret_mark->kind = texts[0];
-	ret_mark->text = texts[1];
-	ret_mark->path = texts[2];
+	ret_mark->kind = arena_duplicate(arena, texts[0], strlen(texts[0]));
+	ret_mark->text = texts[1][0] != '\0' ? arena_duplicate(arena, texts[1], strlen(texts[1])) : NULL;
+	ret_mark->path = texts[2][0] != '\0' ? arena_duplicate(arena, texts[2], strlen(texts[2])) : NULL;
 	return true;
 }
 
-int day_reader_marks(struct day_reader *reader, uint64_t from_unix_ns, uint64_t to_unix_ns,
-		     struct history_marks *marks, struct error *error)
+/* Appends the mark at an offset if it is between the two times. */
+static int read_mark(struct day_reader *reader, uint64_t offset, uint64_t from_unix_ns, uint64_t to_unix_ns,
+		     struct history_marks *marks, struct day_frame *ret_frame)
+{
+	struct history_mark mark;
+	const int result = read_frame(reader, offset, DAY_FRAME_MARK,
+				      offset + DAY_FRAME_HEADER_BYTES + MARK_PAYLOAD_MAX, &reader->frame,
+				      ret_frame, "a mark", NULL);
+
+	if (result < 0 || ret_frame->unix_ns < from_unix_ns || ret_frame->unix_ns > to_unix_ns)
+		return result;
+	mark.unix_ns = ret_frame->unix_ns;
+	if (!read_texts(&reader->frame, &marks->arena, &mark))
+		return -EBADMSG;
+	*MEMORY_APPEND(marks->items, marks->count, marks->capacity) = mark;
+	return 0;
+}
+
+void day_reader_marks(struct day_reader *reader, uint64_t from_unix_ns, uint64_t to_unix_ns,
+		      struct history_marks *marks)
 {
 	uint64_t known_end = DAY_HEADER_BYTES;
 
+	day_source_allow(&reader->source, reader->source.size);
 	for (size_t i = 0; i < reader->mark_count; i++) {
 		const uint64_t offset = reader->marks[i];
-		struct history_mark mark = {0};
 		struct day_frame frame;
-		bool is_asked = false;
-		int result = read_frame(reader, offset, DAY_FRAME_MARK, &reader->frame, &frame, "a mark",
-					error);
+		/* marks inside marks could have far more bytes than the file */
+		const int result = offset < known_end ? -EBADMSG
+						      : read_mark(reader, offset, from_unix_ns, to_unix_ns,
+								  marks, &frame);
 
-		if (result < 0 && result != -EBADMSG)
-			return result;
-		/* nested marks could make texts of far more bytes than the file has */
-		if (result == 0 && offset >= known_end) {
+		if (result == 0) {
 			known_end = day_frame_end(&frame);
-			is_asked = frame.unix_ns >= from_unix_ns && frame.unix_ns <= to_unix_ns;
-			mark.unix_ns = frame.unix_ns;
-			if (!is_asked)
-				continue;
-			is_asked = read_mark(&reader->frame, &marks->arena, &mark);
-		}
-		if (is_asked)
-			*MEMORY_APPEND(marks->items, marks->count, marks->capacity) = mark;
-		else
+		} else if (result == -EBADMSG) {
 			note_hole(reader, offset, offset + 1);
+		} else {
+			note_hole(reader, offset, reader->end);
+			return;
+		}
 	}
-	return 0;
 }

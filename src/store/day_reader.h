@@ -10,7 +10,6 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/error.h"
-#include "base/hash.h"
 #include "day_frame.h"
 #include "day_record.h"
 #include "history.h"
@@ -36,9 +35,6 @@ struct day_reader {
 	size_t round_count, round_capacity;
 	uint64_t *marks; /* offsets of the frames of marks, ascending */
 	size_t mark_count, mark_capacity;
-	uint64_t *facts; /* [round.boot]: offset of a frame of facts */
-	size_t fact_count, fact_capacity;
-	struct hash_map fact_of;
 	/* Holes found since the caller set the count to 0. With DAY_HOLES_MAX the last hole extends over all
 	 * later ones. */
 	struct day_hole *holes;
@@ -94,15 +90,15 @@ int day_reader_state(struct day_reader *reader, const struct day_round *round, c
 int day_reader_interval(struct day_reader *reader, const struct day_round *round, const void **ret_interval,
 			size_t *ret_length, struct error *error);
 
-/* Reads the facts of a boot, by round.boot, into texts owned by `arena`. Errors as above. */
-int day_reader_boot(struct day_reader *reader, uint32_t boot, struct arena *arena,
+/* Reads the facts of a round's boot into texts owned by `arena`. Errors as above. */
+int day_reader_boot(struct day_reader *reader, const struct day_round *round, struct arena *arena,
 		    struct history_boot *ret_boot, struct error *error);
 
 /*
  * Appends the marks between two times (ns since 1970, both included) to `marks`, in the order of recording. A
- * damaged mark becomes a hole. Returns 0 or a negative errno with a sentence.
+ * damaged mark becomes a hole, and so does the rest of a file that cannot be read on.
  */
-int day_reader_marks(struct day_reader *reader, uint64_t from_unix_ns, uint64_t to_unix_ns,
-		     struct history_marks *marks, struct error *error);
+void day_reader_marks(struct day_reader *reader, uint64_t from_unix_ns, uint64_t to_unix_ns,
+		      struct history_marks *marks);
 
 #endif

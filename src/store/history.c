@@ -154,8 +154,10 @@ void history_keep_decoded(struct history *history, uint32_t day, int64_t id, uns
 
 void history_forget_decoded(struct history *history)
 {
-	for (size_t i = 0; i < history->decoded_max; i++)
+	for (size_t i = 0; i < history->decoded_max; i++) {
 		snapshot_release(history->decoded[i].snapshot);
+		history->decoded[i].snapshot = NULL;
+	}
 }
 
 int history_read(struct history *history, const struct history_round *round, struct snapshot **ret_snapshot,

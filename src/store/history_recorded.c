@@ -18,10 +18,9 @@
 #include "recording.h"
 
 enum {
-	HISTORY_OPEN_MAX = 64,        /* files at a time */
-	HISTORY_BOOTS_MAX = 1024,     /* later ones are not known */
-	HISTORY_BOOT_ROWS_MAX = 8192, /* the same of the rows of all files */
-	HISTORY_GAPS_MAX = 1024,      /* a file with more of them is given up */
+	HISTORY_OPEN_MAX = 64,    /* files at a time */
+	HISTORY_BOOTS_MAX = 1024, /* later boots of a file or of the history are not known */
+	HISTORY_GAPS_MAX = 1024,  /* a file with more of them is given up */
 };
 
 /* A file of a day. */
@@ -29,7 +28,8 @@ struct history_entry {
 	uint32_t day;
 	uint64_t bytes;
 	struct day_reader reader;
-	int status; /* why it cannot be read; 0: it can, or was not needed so far */
+	struct hash_map boots; /* offset of facts: index in recorded.boots; empty unless the file is open */
+	int status;            /* why it cannot be read; 0: it can, or was not needed so far */
 	const char *why;
 };
 
@@ -48,7 +48,6 @@ struct recorded {
 	size_t open_count;
 	struct history_boot *boots;
 	size_t boot_count, boot_capacity;
-	struct hash_map boot_of;  /* day and the file's id: index in `boots` */
 	struct history_gap *gaps; /* ascending by day and id, apart */
 	size_t gap_count, gap_capacity;
 	struct history_day *days;   /* of history_days() */
@@ -163,6 +162,7 @@ static void close_entry(struct recorded *history, struct history_entry *entry)
 	if (!day_reader_is_open(&entry->reader))
 		return;
 	day_reader_close(&entry->reader);
+	hash_map_release(&entry->boots);
 	history->open_count--;
 }
 
@@ -219,10 +219,13 @@ static void follow_entry(struct recorded *history, struct history_entry *entry)
 		return;
 	}
 	close_entry(history, entry);
-	if (result == -ESTALE)
+	if (result == -ESTALE) {
+		/* another file of that name has other rounds at the same offsets */
 		forget_gaps(history, entry->day);
-	else
+		history_forget_decoded(&history->base);
+	} else {
 		refuse_entry(history, entry, result, &why);
+	}
 }
 
 /* Lists the directory again: new files are there, removed ones are not, and those that are open have what was
@@ -319,34 +322,25 @@ static uint32_t intern_boot(struct recorded *history, const struct history_boot 
 	return number;
 }
 
-/* Adds a hole for facts that cannot be read; the rounds of that boot can. */
-static void note_facts(struct recorded *history, const struct history_entry *entry, uint32_t boot,
-		       const char *why)
-{
-	const int64_t offset = (int64_t)entry->reader.facts[boot];
-
-	note_gap(history, &(struct history_gap){entry->day, offset, offset + 1, 0,
-						arena_duplicate(&history->texts, why, strlen(why))});
-}
-
 /* Returns a number for the boot of a round, the same for all files; UINT32_MAX if its facts cannot be read.
- */
+ * Then the facts are a hole, and the round can still be read. */
 static uint32_t boot_number(struct recorded *history, struct history_entry *entry,
-			    const struct history_round *round)
+			    const struct day_round *row)
 {
-	const uint64_t key = (uint64_t)entry->day << 32 | round->boot;
 	struct history_boot found;
 	struct arena arena = {0};
 	struct error why;
 	uint32_t number = UINT32_MAX;
 
-	if (hash_map_get(&history->boot_of, key, &number) || history->boot_of.count >= HISTORY_BOOT_ROWS_MAX)
+	if (hash_map_get(&entry->boots, row->facts, &number) || entry->boots.count >= HISTORY_BOOTS_MAX)
 		return number;
-	if (day_reader_boot(&entry->reader, round->boot, &arena, &found, &why) == 0)
+	if (day_reader_boot(&entry->reader, row, &arena, &found, &why) == 0)
 		number = intern_boot(history, &found);
 	else
-		note_facts(history, entry, round->boot, why.text);
-	hash_map_set(&history->boot_of, key, number);
+		note_gap(history,
+			 &(struct history_gap){entry->day, (int64_t)row->facts, (int64_t)row->facts + 1, 0,
+					       arena_duplicate(&history->texts, why.text, strlen(why.text))});
+	hash_map_set(&entry->boots, row->facts, number);
 	arena_release(&arena);
 	return number;
 }
@@ -404,7 +398,7 @@ static struct history_round round_to_give(struct recorded *history, struct histo
 {
 	struct history_round round = row->round;
 
-	round.boot = boot_number(history, entry, &round);
+	round.boot = boot_number(history, entry, row);
 	return round;
 }
 
@@ -819,7 +813,7 @@ static int read_marks(struct history *base, uint64_t from_unix_ns, uint64_t to_u
 		      struct history_marks *ret_marks, struct error *error)
 {
 	struct recorded *history = recorded_of(base);
-	int result = refresh(history, error);
+	const int result = refresh(history, error);
 
 	for (size_t i = 0; result == 0 && i < history->entry_count; i++) {
 		struct history_entry *entry = &history->entries[i];
@@ -832,7 +826,7 @@ static int read_marks(struct history *base, uint64_t from_unix_ns, uint64_t to_u
 		/* of what is damaged the other functions tell */
 		if (open_entry(history, entry, NULL) < 0)
 			continue;
-		result = day_reader_marks(&entry->reader, from_unix_ns, to_unix_ns, ret_marks, error);
+		day_reader_marks(&entry->reader, from_unix_ns, to_unix_ns, ret_marks);
 		take_holes(history, &entry->reader);
 	}
 	if (ret_marks->count != 0)
@@ -860,7 +854,7 @@ static void search_entry(struct recorded *history, struct history_entry *entry)
 		    day_reader_interval(&entry->reader, row, &bytes, &length, &why) < 0)
 			note_damaged(history, entry, row->round.id, why.text);
 	}
-	(void)day_reader_marks(&entry->reader, 0, UINT64_MAX, &marks, NULL);
+	day_reader_marks(&entry->reader, 0, UINT64_MAX, &marks);
 	history_marks_release(&marks);
 	take_holes(history, &entry->reader);
 }
@@ -967,7 +961,6 @@ void history_close(struct history *base)
 	for (size_t i = 0; i < history->entry_count; i++)
 		close_entry(history, &history->entries[i]);
 	history_forget_decoded(base);
-	hash_map_release(&history->boot_of);
 	arena_release(&history->texts);
 	free(history->entries);
 	free(history->boots);

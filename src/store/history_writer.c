@@ -160,7 +160,7 @@ static void take_up_last(struct history_writer *writer, const struct history_fil
 			continue;
 		if (reader.round_count != 0) {
 			writer->last = reader.rounds[reader.round_count - 1];
-			if (day_reader_boot(&reader, writer->last.round.boot, &arena, &boot, NULL) == 0)
+			if (day_reader_boot(&reader, &writer->last, &arena, &boot, NULL) == 0)
 				writer->last_boot_id = memory_duplicate(boot.texts[HISTORY_BOOT_ID]);
 		}
 		arena_release(&arena);
@@ -256,7 +256,7 @@ static uint64_t snapshots_of_day(struct history_writer *writer, uint32_t day, bo
 	if (history_files_is_former(day) ||
 	    day_reader_open(&reader, writer->directory, day, O_RDONLY, NULL) < 0)
 		return 0;
-	(void)day_reader_marks(&reader, 0, UINT64_MAX, &marks, NULL);
+	day_reader_marks(&reader, 0, UINT64_MAX, &marks);
 	for (size_t i = 0; i < marks.count; i++) {
 		const char *name = marks.items[i].path, *last = i != 0 ? marks.items[i - 1].path : NULL;
 
@@ -396,15 +396,14 @@ static void count_snapshot(struct history_writer *writer, const char *name)
 	writer->last_snapshot = memory_duplicate(name);
 }
 
-static int count_snapshots(struct history_writer *writer, struct day_reader *reader, struct error *error)
+static void count_snapshots(struct history_writer *writer, struct day_reader *reader)
 {
 	struct history_marks marks = {0};
-	const int result = day_reader_marks(reader, 0, UINT64_MAX, &marks, error);
 
+	day_reader_marks(reader, 0, UINT64_MAX, &marks);
 	for (size_t i = 0; i < marks.count; i++)
 		count_snapshot(writer, marks.items[i].path);
 	history_marks_release(&marks);
-	return result;
 }
 
 /* Whether a file that is open can take a round of that time: its rounds ascend. */
@@ -427,10 +426,10 @@ static int take_up_file(struct history_writer *writer, struct day_reader *reader
 		result = day_reader_state(reader, last, &bytes, &length, error);
 	if (result == 0 && last != NULL)
 		result = day_reader_interval(reader, last, &bytes, &length, error);
-	if (result == 0)
-		result = count_snapshots(writer, reader, error);
-	if (result == 0)
-		result = day_writer_continue(&writer->file, reader, error);
+	if (result < 0)
+		return result;
+	count_snapshots(writer, reader);
+	result = day_writer_continue(&writer->file, reader, error);
 	writer->next_unix_ns = last != NULL ? last->round.unix_ns + 1 : 0;
 	return result;
 }
