@@ -30,9 +30,7 @@ enum {
 	LEVEL_MIDDLE,
 	LEVEL_STEP,
 	LEVELS,
-	MIDDLE_EVERY = 12, /* rounds */
-	/* Files that are found damaged one after the other before it is given up. */
-	DAMAGED_MAX = 3,
+	MIDDLE_EVERY = 12,    /* rounds */
 	PARTS_FOR_LIMIT = 8,  /* the limit of bytes is kept by removing files: so many of them at least */
 	MARKS_WAITING = 1000, /* refused by a full disk; later ones are lost */
 };
@@ -631,16 +629,21 @@ static struct day_round describe(struct history_writer *writer, const struct sna
 	return row;
 }
 
-/* Encodes a round and stores it in the file that is open. */
-static int store_in_file(struct history_writer *writer, struct snapshot *round, const struct snapshot *before,
-			 struct error *error)
+/* Encodes a round and stores it in a file that takes it. */
+static int store_round(struct history_writer *writer, struct snapshot *round, const struct snapshot *before,
+		       struct error *error)
 {
 	const struct history_boot boot = boot_of(round);
-	const size_t level = level_of(writer, round);
-	const size_t against = level == LEVEL_STEP ? LEVEL_STEP : LEVEL_WHOLE;
-	struct day_round row = describe(writer, round, before);
-	int result;
+	struct day_round row;
+	size_t level, against;
+	int result = choose_file(writer, round->captured_at_unix_ns, error);
 
+	if (result < 0)
+		return result;
+	/* another file begins with a whole round */
+	level = level_of(writer, round);
+	against = level == LEVEL_STEP ? LEVEL_STEP : LEVEL_WHOLE;
+	row = describe(writer, round, before);
 	if (level != LEVEL_WHOLE)
 		row.against = (uint64_t)writer->level_ids[against];
 	recorder_encode(writer->recorder, round, level != LEVEL_WHOLE ? writer->levels[against] : NULL,
@@ -650,24 +653,6 @@ static int store_in_file(struct history_writer *writer, struct snapshot *round, 
 		remember(writer, round, &row, level);
 	sync_file(writer, 0);
 	return result;
-}
-
-static int store_round(struct history_writer *writer, struct snapshot *round, const struct snapshot *before,
-		       struct error *error)
-{
-	struct error why = {0};
-	int result = -EBADMSG;
-
-	for (size_t damaged = 0; damaged <= DAMAGED_MAX && day_is_unusable(result); damaged++) {
-		result = choose_file(writer, round->captured_at_unix_ns, &why);
-		if (result == 0)
-			result = store_in_file(writer, round, before, &why);
-		if (day_is_unusable(result) && day_writer_is_open(&writer->file)) {
-			set_aside(writer, writer->file.day, why.text);
-			close_file(writer);
-		}
-	}
-	return result < 0 ? error_set(error, result, "%s", why.text) : 0;
 }
 
 static bool is_full(int result)
