@@ -11,19 +11,18 @@
 
 enum {
 	HISTORY_PSI_UNKNOWN = UINT16_MAX,
-	/* Rounds that are told from one another are damaged together: more than a day of them. */
+	/* Attempts to read a round near a damaged one before giving up. */
 	HISTORY_DAMAGED_MAX = 4096,
 	HISTORY_DECODED = 20, /* rounds that are kept decoded, at most */
 };
 
 /*
  * Rounds that have been: recorded in a directory with a file for each day (ctop-history(5)), also while
- * another process records them, or the last ones of a live screen in memory (session/ring.h). Rounds
- * that are damaged, or whose files are, are left out of what is found and are told by history_damage(). An
- * object belongs to one thread. Functions return 0 or a negative errno with a sentence: -ENOENT there is no
- * such directory, round or mark; -ENODATA it has no round; -ENOTDIR, -EACCES; -EMEDIUMTYPE a file there is of
- * something else; -EPROTONOSUPPORT it is of a newer ctop, or of one before 1.0; -EBADMSG it is damaged;
- * -ETIMEDOUT reading it takes far longer than it should.
+ * another process records them, or the last ones of a live screen in memory (session/ring.h). Searches skip
+ * damaged rounds and files; history_damage() lists them. An object belongs to one thread. Functions return 0
+ * or a negative errno with a sentence: -ENOENT there is no such directory, round or mark; -ENODATA it has no
+ * round; -ENOTDIR, -EACCES; -EMEDIUMTYPE a file there is of something else; -EPROTONOSUPPORT it is of a newer
+ * ctop, or of one before 1.0; -EBADMSG it is damaged; -ETIMEDOUT reading it takes far longer than it should.
  */
 struct history {
 	const struct history_functions *functions;
@@ -32,7 +31,7 @@ struct history {
 		struct snapshot *snapshot; /* a reference; NULL: none */
 		uint32_t day;
 		int64_t id;
-		unsigned int depth; /* how many others it is told from, one from the other */
+		unsigned int depth; /* how many others had to be decoded before it, from a whole one on */
 		uint64_t used;      /* clock of its last use */
 	} decoded[HISTORY_DECODED];
 	size_t decoded_max; /* how many are used */

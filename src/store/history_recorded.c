@@ -62,8 +62,8 @@ static struct recorded *recorded_of(const struct history *history)
 
 /* --- what is damaged --- */
 
-/* The index of the first gap behind a round. */
-static size_t gap_behind(const struct recorded *history, uint32_t day, int64_t id)
+/* Returns the index of the first gap that begins after a round, or gap_count. */
+static size_t gap_after(const struct recorded *history, uint32_t day, int64_t id)
 {
 	size_t from = 0, to = history->gap_count;
 
@@ -79,7 +79,7 @@ static size_t gap_behind(const struct recorded *history, uint32_t day, int64_t i
 	return from;
 }
 
-/* Makes one of a gap and the one behind it, where they meet. */
+/* Merges a gap with the next one if they touch or overlap. */
 static bool join_gaps(struct recorded *history, size_t index)
 {
 	struct history_gap *gap = &history->gaps[index];
@@ -99,7 +99,7 @@ static bool join_gaps(struct recorded *history, size_t index)
 /* Adds a hole, and merges it with those that it touches. */
 static void note_gap(struct recorded *history, const struct history_gap *gap)
 {
-	size_t index = gap_behind(history, gap->day, gap->from);
+	size_t index = gap_after(history, gap->day, gap->from);
 
 	(void)MEMORY_APPEND(history->gaps, history->gap_count, history->gap_capacity);
 	memmove(&history->gaps[index + 1], &history->gaps[index],
@@ -110,7 +110,7 @@ static void note_gap(struct recorded *history, const struct history_gap *gap)
 	while (join_gaps(history, index))
 		;
 	/* a file with too many is one */
-	if (gap_behind(history, gap->day, INT64_MAX) - gap_behind(history, gap->day, -1) > HISTORY_GAPS_MAX)
+	if (gap_after(history, gap->day, INT64_MAX) - gap_after(history, gap->day, -1) > HISTORY_GAPS_MAX)
 		note_gap(history, &(struct history_gap){gap->day, 0, INT64_MAX, 0, gap->why});
 }
 
@@ -143,14 +143,14 @@ static void forget_gaps(struct recorded *history, uint32_t day)
 
 static bool has_gaps(const struct recorded *history, uint32_t day)
 {
-	return gap_behind(history, day, INT64_MAX) != gap_behind(history, day, -1);
+	return gap_after(history, day, INT64_MAX) != gap_after(history, day, -1);
 }
 
 /* The hole that a round is in, or NULL. */
 static const struct history_gap *gap_at(const struct recorded *history, uint32_t day, int64_t id)
 {
-	const size_t behind = gap_behind(history, day, id);
-	const struct history_gap *gap = behind != 0 ? &history->gaps[behind - 1] : NULL;
+	const size_t next = gap_after(history, day, id);
+	const struct history_gap *gap = next != 0 ? &history->gaps[next - 1] : NULL;
 
 	return gap != NULL && gap->day == day && id < gap->to ? gap : NULL;
 }
@@ -431,15 +431,16 @@ static int search(struct recorded *history, size_t index, bool forward, int64_t 
 	return 0;
 }
 
-/* Behind the files up to tomorrow. Those of later days were recorded while the clock was wrong. */
-static size_t behind_present(const struct recorded *history)
+/* Returns the index just past the files up to tomorrow; later ones were recorded while the clock was wrong.
+ */
+static size_t present_end(const struct recorded *history)
 {
 	const uint64_t tomorrow_ns = clock_ns(CLOCK_REALTIME) + HISTORY_FILES_DAY_NS;
-	size_t behind = history->entry_count;
+	size_t end = history->entry_count;
 
-	while (behind > 0 && history_files_begin(history->entries[behind - 1].day) > tomorrow_ns)
-		behind--;
-	return behind;
+	while (end > 0 && history_files_begin(history->entries[end - 1].day) > tomorrow_ns)
+		end--;
+	return end;
 }
 
 static int find_end(struct history *base, bool newest, struct history_round *ret_round, struct error *error)
@@ -450,8 +451,8 @@ static int find_end(struct history *base, bool newest, struct history_round *ret
 
 	if (result < 0)
 		return result;
-	result = search(history, newest ? behind_present(history) - 1 : 0, !newest, first_id(!newest),
-			ret_round, &passed, error);
+	result = search(history, newest ? present_end(history) - 1 : 0, !newest, first_id(!newest), ret_round,
+			&passed, error);
 	if (result == 0 && newest)
 		result = search(history, history->entry_count - 1, false, first_id(false), ret_round, &passed,
 				error);
@@ -576,15 +577,14 @@ static bool adjoins(const struct history *base, const struct history_round *befo
 		    const struct history_round *after)
 {
 	const struct recorded *history = recorded_of(base);
+	const size_t next = gap_after(history, before->day, before->id);
 	bool is_there = false;
-
-	const size_t behind = gap_behind(history, before->day, before->id);
 
 	/* a file that was removed leaves no trace but this */
 	if (!history_is_next(before, after))
 		return false;
-	if (behind < history->gap_count) {
-		const struct history_gap *gap = &history->gaps[behind];
+	if (next < history->gap_count) {
+		const struct history_gap *gap = &history->gaps[next];
 
 		if (gap->day < after->day || (gap->day == after->day && gap->from < after->id))
 			return false;
@@ -598,7 +598,7 @@ static bool adjoins(const struct history *base, const struct history_round *befo
 /* --- snapshots of rounds --- */
 
 /*
- * Notes that a round cannot be decoded, and with it all rounds told from it, up to the next one that can.
+ * Notes that a round cannot be decoded, nor the rounds encoded against it, up to the next one that can.
  */
 static void note_damaged(struct recorded *history, struct history_entry *entry, int64_t id, const char *why)
 {
@@ -608,7 +608,7 @@ static void note_damaged(struct recorded *history, struct history_entry *entry, 
 	uint32_t ignored;
 	size_t next = first;
 
-	/* the first of them is damaged whatever it is told from */
+	/* the first of them is damaged whatever it is encoded against */
 	while (next < reader->round_count &&
 	       (next == first || hash_map_get(&damaged, reader->rounds[next].against, &ignored)))
 		hash_map_set(&damaged, (uint64_t)reader->rounds[next++].round.id, 1);
@@ -622,8 +622,8 @@ static void note_damaged(struct recorded *history, struct history_entry *entry, 
 }
 
 enum {
-	/* A writer tells a round from a chain of at most a dozen others. Each may have thousands of threads
-	 * more than the one before for a few bytes. */
+	/* Rounds in a chain from a whole one on; a recorder makes 13 at most. In a hostile file each may have
+	 * thousands of threads more than the one before for a few bytes. */
 	CHAIN_MAX = 16,
 };
 
@@ -676,7 +676,7 @@ static int find_chain(struct recorded *history, struct history_entry *entry, int
 			break;
 		} else if (row == NULL) {
 			result = error_set(error, -EBADMSG,
-					   "%s: at byte %llu: a round that others are told from is missing",
+					   "%s: at byte %llu: a round that others depend on is missing",
 					   entry->reader.path, (unsigned long long)next);
 		} else {
 			chain[count++] = row;

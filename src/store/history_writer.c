@@ -45,7 +45,7 @@ enum {
 #define SLEW_DIVISOR 2000
 #define STEP_FAR_NS  (UINT64_C(3600) * NS_PER_S) /* a jump after which nothing is removed for its age */
 #define SUSPENDED_NS (NS_PER_S / 2)              /* a host sleeps for longer than that */
-/* The last time that a round can have: files have signed numbers. A time before 1970 is far behind it. */
+/* Latest time of a round: files have signed numbers. A time before 1970 is a larger number. */
 #define LATEST_NS  (INT64_MAX - UINT64_C(86400) * NS_PER_S)
 #define PART_BYTES (UINT64_C(1) << 20) /* the least that a part of a day holds */
 
@@ -64,7 +64,7 @@ struct history_writer {
 	uint64_t next_unix_ns;   /* earliest time of the file's next round */
 	uint64_t snapshot_bytes; /* of those that the marks of the file have */
 	char *last_snapshot;     /* the last of them, owned; NULL: none */
-	uint32_t skip_to;        /* the first file that is not behind one that turned out to be damaged */
+	uint32_t skip_to;        /* file after the last one that turned out to be damaged */
 	/* The last rounds of each level, a reference each, and their ids; the last one is the round before.
 	 * NULL: the next round is whole. */
 	struct snapshot *levels[LEVELS];
@@ -244,7 +244,7 @@ static uint64_t snapshot_bytes(const struct history_writer *writer, const char *
 	return is_there ? (uint64_t)status.st_blocks * 512 : 0;
 }
 
-/* The bytes that the snapshots take which marks of a file have beside it; they are removed if `removes`. */
+/* Returns the bytes of the snapshots that marks of a file name, and removes them if `removes`. */
 static uint64_t snapshots_of_day(struct history_writer *writer, uint32_t day, bool removes)
 {
 	struct history_marks marks = {0};
@@ -579,7 +579,7 @@ static void compare_clocks(struct history_writer *writer, const struct snapshot 
 		row->round.suspended_ns = row->slept_ns - writer->last.slept_ns;
 }
 
-/* Whether it may be told from the round before: the same host since the same start, in order. */
+/* Whether `round` can be encoded against `before`: it is later, from the same host and boot. */
 static bool follows(const struct snapshot *before, const struct snapshot *round)
 {
 	return strcmp(known(before->provenance.boot_id), known(round->provenance.boot_id)) == 0 &&
@@ -596,7 +596,7 @@ static size_t level_of(const struct history_writer *writer, const struct snapsho
 	return writer->since_middle + 1 >= MIDDLE_EVERY ? LEVEL_MIDDLE : LEVEL_STEP;
 }
 
-/* The round is what later ones are told from. */
+/* Keeps a stored round, against which later ones are encoded. */
 static void remember(struct history_writer *writer, struct snapshot *round, const struct day_round *row,
 		     size_t level)
 {
@@ -710,7 +710,7 @@ int history_writer_add(struct history_writer *writer, struct snapshot *round, st
 	if (result < 0)
 		return pause_recording(writer, result, &why, error);
 	last = writer->levels[LEVEL_STEP];
-	/* also where its file is not written any more: to be told from it, it need not be decoded */
+	/* also if its file is closed: the interval does not need it decoded */
 	if (last != NULL && follows(last, round))
 		before = snapshot_reference(last);
 	look_for_old(writer, round);
