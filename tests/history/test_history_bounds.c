@@ -169,6 +169,40 @@ static void test_frames_in_frames(void **state)
 	fixture_remove(directory);
 }
 
+/* An index lists marks that lie in one another, each of which would reach to the end of the file. */
+static void test_marks_in_marks(void **state)
+{
+	enum {
+		MARKS = 60000,
+	};
+	char *directory = fixture_record(3);
+	struct day_image image = fixture_image(directory);
+	const size_t last = day_image_frame(&image, IMAGE_INDEX, -1), first = image.size,
+		     length = INDEX_HEAD + MARKS * sizeof(uint64_t);
+	uint8_t *payload = memory_allocate_zero(1, length);
+	size_t index;
+
+	(void)state;
+	for (int i = 0; i < MARKS; i++)
+		day_image_add(&image, IMAGE_MARK, FIXTURE_UNIX_NS, "", 0);
+	index = day_image_add(&image, IMAGE_INDEX, FIXTURE_UNIX_NS, payload, length);
+	day_image_put(&image, index + INDEX_PREVIOUS_AT, 8, last);
+	day_image_put(&image, index + INDEX_FROM_AT, 8, first);
+	day_image_put(&image, index + INDEX_MARKS_AT, 4, MARKS);
+	for (size_t i = 0; i < MARKS; i++) {
+		const size_t at = first + i * IMAGE_PAYLOAD_AT;
+
+		day_image_put(&image, at + IMAGE_LENGTH_AT, 4, index - at - IMAGE_PAYLOAD_AT);
+		day_image_put(&image, index + IMAGE_PAYLOAD_AT + INDEX_HEAD + i * sizeof(uint64_t), 8, at);
+	}
+	day_image_seal(&image, index);
+	fixture_put_image(directory, &image);
+	check("marks in marks", directory,
+	      fixture_survive("marks in marks", directory, fixture_read_and_record));
+	free(payload);
+	fixture_remove(directory);
+}
+
 /* A hole of a terabyte that takes no room: it is not read to its end. */
 static void test_large_hole(void **state)
 {
@@ -189,9 +223,8 @@ static void test_large_hole(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_growing_chain),
-		cmocka_unit_test(test_many_holes),
-		cmocka_unit_test(test_frames_in_frames),
+		cmocka_unit_test(test_growing_chain),    cmocka_unit_test(test_many_holes),
+		cmocka_unit_test(test_frames_in_frames), cmocka_unit_test(test_marks_in_marks),
 		cmocka_unit_test(test_large_hole),
 	};
 
