@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "day_frame.h"
 #include "day_reader.h"
@@ -39,21 +40,9 @@ static uint64_t add_frame(struct day_writer *writer, enum day_frame_kind kind, u
 
 static int write_frames(struct day_writer *writer)
 {
-	const struct buffer *frames = &writer->frames;
-	size_t done = 0;
-
-	while (done < frames->length) {
-		const ssize_t written = pwrite(writer->descriptor, frames->data + done, frames->length - done,
-					       (off_t)(writer->end + done));
-
-		if (written < 0 && errno != EINTR)
-			return -errno;
-		if (written == 0)
-			return -ENOSPC;
-		if (written > 0)
-			done += (size_t)written;
-	}
-	return 0;
+	if (lseek(writer->descriptor, (off_t)writer->end, SEEK_SET) < 0)
+		return -errno;
+	return file_write_all(writer->descriptor, writer->frames.data, writer->frames.length);
 }
 
 /* Appends the frames that were added, and cuts off what an error left of them. */
