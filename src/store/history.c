@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "snapshot/ended_set.h"
 #include "snapshot/thread_match.h"
 #include "window/ended.h"
@@ -17,6 +18,9 @@ enum {
 	DECODED_THREADS = 200000,
 	DECODED_LEAST = 4, /* rounds, whatever they take */
 };
+
+/* A round is overdue when it is so much later than the interval before it would have it. */
+#define LATE_NS (2 * NS_PER_S)
 
 struct history_round history_round_of(const struct snapshot *before, const struct snapshot *now)
 {
@@ -55,11 +59,16 @@ double history_left_between(const struct snapshot *before, const struct snapshot
 	return left_ns;
 }
 
+/* Whether a time is the whole second by which a round is called. */
+static bool is_named(const struct history_round *round, uint64_t unix_ns)
+{
+	return unix_ns % NS_PER_S == 0 && round->unix_ns >= unix_ns && round->unix_ns - unix_ns < NS_PER_S;
+}
+
 int history_find(struct history *history, uint64_t unix_ns, enum history_side side,
 		 struct history_round *ret_round, struct error *error)
 {
 	struct history_round before, after;
-	bool is_named;
 	int has_before = 0, has_after = 0;
 
 	if (side != HISTORY_AT_OR_AFTER)
@@ -70,12 +79,51 @@ int history_find(struct history *history, uint64_t unix_ns, enum history_side si
 		return has_before < 0 ? has_before : has_after;
 	if (!has_before && !has_after)
 		return history->functions->find_end(history, side == HISTORY_AT_OR_AFTER, ret_round, error);
-	is_named = has_after && unix_ns % NS_PER_S == 0 && after.unix_ns - unix_ns < NS_PER_S;
-	*ret_round = has_before && !is_named &&
-				     (!has_after || unix_ns - before.unix_ns <= after.unix_ns - unix_ns)
+	*ret_round = has_before && (!has_after || (!is_named(&after, unix_ns) &&
+						   unix_ns - before.unix_ns <= after.unix_ns - unix_ns))
 			     ? before
 			     : after;
 	return 0;
+}
+
+/* The time between a round and a span of time, ns; 0 if the round lies in it. */
+static uint64_t find_distance(const struct history_round *round, uint64_t from_unix_ns, uint64_t to_unix_ns)
+{
+	if (round->unix_ns < from_unix_ns)
+		return from_unix_ns - round->unix_ns;
+	return round->unix_ns > to_unix_ns ? round->unix_ns - to_unix_ns : 0;
+}
+
+int history_find_within(struct history *history, uint64_t from_unix_ns, uint64_t to_unix_ns,
+			struct history_round *ret_round, struct error *error)
+{
+	const uint64_t end_ns = to_unix_ns % NS_PER_S == 0 ? number_add_saturating(to_unix_ns, NS_PER_S - 1)
+							   : to_unix_ns;
+	struct history_round before;
+	int result = history_find(history, from_unix_ns, HISTORY_AT_OR_AFTER, ret_round, error);
+
+	if (result < 0)
+		return result;
+	if (find_distance(ret_round, from_unix_ns, end_ns) == 0)
+		return 1;
+	result = history_find(history, from_unix_ns, HISTORY_AT_OR_BEFORE, &before, error);
+	if (result == 0 &&
+	    find_distance(&before, from_unix_ns, end_ns) <= find_distance(ret_round, from_unix_ns, end_ns))
+		*ret_round = before;
+	return result;
+}
+
+int history_holds(struct history *history, uint64_t unix_ns, struct error *error)
+{
+	struct history_round newest, after;
+	int result = history_last(history, &newest, error);
+
+	if (result < 0)
+		return result;
+	if (newest.unix_ns < unix_ns && unix_ns - newest.unix_ns <= newest.span_ns + LATE_NS)
+		return 1;
+	result = history->functions->find_side(history, unix_ns, false, &after, error);
+	return result <= 0 ? result : is_named(&after, unix_ns) || after.unix_ns - unix_ns <= after.span_ns;
 }
 
 int history_step(struct history *history, const struct history_round *from, int64_t rounds,

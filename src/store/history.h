@@ -187,6 +187,21 @@ static inline uint64_t history_newest(struct history *history, uint64_t otherwis
 }
 
 /*
+ * The oldest round from a time on to another, both included, ns since 1970; an end in whole seconds includes
+ * its second. Returns 1, or 0 if no round lies there: then `*ret_round` is the nearest round. Else as
+ * history_find().
+ */
+int history_find_within(struct history *history, uint64_t from_unix_ns, uint64_t to_unix_ns,
+			struct history_round *ret_round, struct error *error);
+
+/*
+ * Whether something was recorded of a time, ns since 1970: the time lies in the span of a round, or names its
+ * second. Times after the newest round count until the next one is overdue. Returns 1 or 0, or a negative
+ * errno with a sentence; -ENODATA when there is no round at all.
+ */
+int history_holds(struct history *history, uint64_t unix_ns, struct error *error);
+
+/*
  * The round at a time by the wall clock, ns since 1970; the nearest one to a whole second, which is how
  * rounds are called, is the first one that is in it. Where there is none on that side the first or last one
  * is taken: the caller compares. -ENODATA when there is none at all.

@@ -660,6 +660,108 @@ static void test_snapshots_of_a_day(void **state)
 	fixture_remove(directory);
 }
 
+/* Records from 0 to 10 s after the first round, and after a gap from 150 to 160 s. */
+static char *record_with_gap(void)
+{
+	char *directory = fixture_record(3);
+	struct history_writer *writer = fixture_writer(directory, NULL);
+
+	add_rounds(writer, 30, 33);
+	history_writer_close(writer);
+	return directory;
+}
+
+/* Which times rounds tell of. */
+static void test_holding(void **state)
+{
+	static const struct {
+		int64_t ms; /* from the first round */
+		bool holds;
+	} cases[] = {
+		{-1000, false},
+		{-1, false},
+		{0, true},
+		{1, true},
+		{4999, true},
+		{10000, true},
+		{10001, false},
+		{11000, false},
+		{149999, false},
+		{150000, true},
+		{150001, true},
+		{160000, true},
+		/* the next round is due after 5 s, and overdue 2 s later */
+		{160001, true},
+		{167000, true},
+		{167001, false},
+		{86400000, false},
+	};
+	struct fixture_host host = fixture_host;
+	char *directory = record_with_gap();
+	struct history *history = fixture_open(directory);
+	struct history_writer *writer;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		const uint64_t unix_ns = host.unix_ns + (uint64_t)(cases[i].ms * (int64_t)NS_PER_MS);
+
+		if (history_holds(history, unix_ns, NULL) != cases[i].holds)
+			fail_msg("%lld ms", (long long)cases[i].ms);
+	}
+	history_close(history);
+	fixture_remove(directory);
+	/* a round is called by its whole second */
+	host.unix_ns += 300 * NS_PER_MS;
+	directory = fixture_directory();
+	writer = fixture_writer(directory, NULL);
+	fixture_add(writer, &host, 0);
+	history_writer_close(writer);
+	history = fixture_open(directory);
+	assert_int_equal(history_holds(history, fixture_host.unix_ns, NULL), 1);
+	assert_int_equal(history_holds(history, fixture_host.unix_ns - 1, NULL), 0);
+	history_close(history);
+	fixture_remove(directory);
+}
+
+/* The oldest round within two times, else the nearest one. */
+static void test_finding_within(void **state)
+{
+	static const struct {
+		uint64_t from_ms, to_ms; /* from the first round */
+		int found;
+		uint64_t number; /* of the round */
+	} cases[] = {
+		{0, 5000, 1, 0},
+		{1, 5000, 1, 1},
+		{1, 160000, 1, 1},
+		{149000, 150000, 1, 30},
+		/* the end in whole seconds has its second, and no more */
+		{145000, 149000, 0, 30},
+		{11000, 140000, 0, 2},
+		{20000, 140000, 0, 30},
+		{200000, 300000, 0, 32},
+	};
+	char *directory = record_with_gap();
+	struct history *history = fixture_open(directory);
+	struct history_round round;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		assert_int_equal(
+			history_find_within(history, fixture_host.unix_ns + cases[i].from_ms * NS_PER_MS,
+					    fixture_host.unix_ns + cases[i].to_ms * NS_PER_MS, &round, NULL),
+			cases[i].found);
+		assert_int_equal(fixture_number(&fixture_host, round.unix_ns), cases[i].number);
+	}
+	assert_int_equal(history_find_within(history, 0, UINT64_MAX, &round, NULL), 1);
+	assert_int_equal(round.unix_ns, fixture_host.unix_ns);
+	assert_int_equal(history_find_within(history, 0, fixture_host.unix_ns - 2 * NS_PER_S, &round, NULL),
+			 0);
+	assert_int_equal(round.unix_ns, fixture_host.unix_ns);
+	history_close(history);
+	fixture_remove(directory);
+}
+
 static void test_no_history(void **state)
 {
 	char *directory = fixture_directory();
@@ -679,6 +781,8 @@ static void test_no_history(void **state)
 	close(open(file, O_CREAT | O_WRONLY, 0600));
 	history = fixture_open(directory);
 	assert_int_equal(history_first(history, &round, &error), -ENODATA);
+	assert_int_equal(history_holds(history, FIXTURE_UNIX_NS, &error), -ENODATA);
+	assert_int_equal(history_find_within(history, 0, UINT64_MAX, &round, &error), -ENODATA);
 	history_close(history);
 	free(file);
 	free(path);
@@ -690,6 +794,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rounds_come_back),
 		cmocka_unit_test(test_finding),
+		cmocka_unit_test(test_holding),
+		cmocka_unit_test(test_finding_within),
 		cmocka_unit_test(test_what_a_round_says),
 		cmocka_unit_test(test_days),
 		cmocka_unit_test(test_gaps_and_boots),
