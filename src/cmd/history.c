@@ -336,7 +336,7 @@ static int history_run(void *untyped, char **operands, int operand_count)
 
 	(void)operands;
 	(void)operand_count;
-	if (history_open(history_place(), &history, &error) < 0)
+	if (history_place_open(history_place(), &history, &error) < 0)
 		return command_failed(&error);
 	report_begin(&report, &(struct report_subject){.command = "history"});
 	result = draw_all(history, options->check, &report, &error);

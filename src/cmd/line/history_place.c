@@ -4,13 +4,18 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
 #include "config_file.h"
 
+/* Where root and the service record (data/systemd/ctop-record.service.in). */
+#define SERVICE_DIRECTORY "/var/lib/ctop"
+
 static char *chosen, *found;
 static bool settled;
+static bool is_users_own; /* whether `found` is an ordinary user's own directory */
 
 static int choose(const char *value, void *member, struct error *error)
 {
@@ -40,7 +45,7 @@ static const struct option options[] = {
 		.is_kept_elsewhere = true,
 		.parse = choose,
 		.print = print,
-		.description = "directory of the history; default /var/lib/ctop for root, "
+		.description = "directory of the history; default " SERVICE_DIRECTORY " for root, "
 			       "$XDG_STATE_HOME/ctop or ~/.local/state/ctop for others",
 	},
 };
@@ -80,8 +85,9 @@ static char *find_default(void)
 	if (state != NULL && state[0] == '/')
 		return memory_duplicate_bytes(state, strcspn(state, ":"));
 	if (geteuid() == 0)
-		return memory_duplicate("/var/lib/ctop");
+		return memory_duplicate(SERVICE_DIRECTORY);
 	path = config_file_user_path("XDG_STATE_HOME", ".local/state", "ctop");
+	is_users_own = path != NULL;
 	return path != NULL ? path : memory_duplicate("ctop-history");
 }
 
@@ -94,6 +100,38 @@ const char *history_place(void)
 	if (found == NULL)
 		found = find_default();
 	return found;
+}
+
+/* Whether the service has recorded on this host: root alone may follow the link that a DynamicUser has there
+ * (systemd.exec(5)). */
+static bool is_service_there(void)
+{
+	struct stat status;
+
+	return lstat(SERVICE_DIRECTORY, &status) == 0;
+}
+
+/* The part of a path below the home directory, with its slash; NULL for other paths. */
+static const char *below_home(const char *path)
+{
+	const char *home = getenv("HOME");
+	const size_t length = home != NULL ? strlen(home) : 0;
+
+	return length > 1 && strncmp(path, home, length) == 0 && path[length] == '/' ? path + length : NULL;
+}
+
+int history_place_open(const char *directory, struct history **ret_history, struct error *error)
+{
+	const int result = history_open(directory, ret_history, error);
+	const char *below = below_home(directory);
+
+	if ((result != -ENOENT && result != -ENODATA) || !is_users_own || strcmp(directory, found) != 0 ||
+	    !is_service_there())
+		return result;
+	return error_set(error, result,
+			 "No history in %s%s. The ctop-record service writes to " SERVICE_DIRECTORY
+			 ": use sudo, or --history DIR",
+			 below != NULL ? "~" : "", below != NULL ? below : directory);
 }
 
 void history_place_make(void)

@@ -3,6 +3,7 @@
 #define CTOP_HISTORY_PLACE_H
 
 #include "options.h"
+#include "store/history.h"
 
 /*
  * The choice of the history: that of the option --history DIR, else of the key `history` of the configuration
@@ -23,6 +24,12 @@ void history_place_settle(void);
  * settled, the user's configuration file is read. Never NULL; owned by this file. It need not exist.
  */
 const char *history_place(void);
+
+/*
+ * As history_open(). Where an ordinary user has no history in the directory of his own, and this host has the
+ * service's, the sentence says where that is. Makes no choice: from any thread.
+ */
+int history_place_open(const char *directory, struct history **ret_history, struct error *error);
 
 /*
  * Makes the directories above it where none was chosen: ~/.local/state need not exist. What fails is left to

@@ -265,6 +265,29 @@ done
 result "the beginning of a file is a file" "$("$ctop" history --check --history "$directory/prefix" --format tsv 2>&1 |
     grep -e damage || "$ctop" dump --history "$directory/prefix" --format csv --limit 1 2>&1 | awk 'END { if (NR != 6) print NR, "lines" }')"
 
+# --- an ordinary user, where the service records and where it does not ---
+
+# as_ordinary DIRECTORY COMMAND...: as nobody, where /var/lib has nothing but that directory
+as_ordinary()
+{
+    recorded=$1
+    shift
+    # shellcheck disable=SC2016,SC2086 # for the other shell; words
+    unshare --mount sh -c 'mount -t tmpfs none /var/lib && mkdir -m 700 "/var/lib/$1" && shift && exec "$@"' sh "$recorded" \
+        $nobody env -u XDG_STATE_HOME -u STATE_DIRECTORY HOME="$directory/home" "$@"
+}
+if can "where the service records" "needs CAP_SYS_ADMIN to mount; $nobody_needed" as_ordinary ctop true; then
+    chmod 755 "$directory"
+    cp "$ctop" "$directory/copy"
+    said=$(as_ordinary ctop "$directory/copy" show @-1h 2>&1)
+    status=$?
+    result "it says where the service records" "$([ "$status $said" = "1 ctop: No history in ~/.local/state/ctop. The ctop-record \
+service writes to /var/lib/ctop: use sudo, or --history DIR" ] || echo "status $status: $said")"
+    said=$(as_ordinary other "$directory/copy" dump 2>&1)
+    result "or that there is nothing" "$(echo "$said" | grep -q "$directory/home/.local/state/ctop: there is no such directory" ||
+        echo "$said")"
+fi
+
 # --- a gap ---
 
 sleep 3 # in which nobody records
