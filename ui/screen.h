@@ -585,8 +585,8 @@ int screen_header_lines(void);
 void screen_comparison_begin(struct ui *ui);
 
 /*
- * Parses a time that the user typed: lengths count from the moment shown, a time without a day is the last
- * one before the newest moment there is. Returns 0, or -EINVAL with a sentence.
+ * Parses a time that the user typed: lengths count from the moment shown, a time of day is the last one
+ * before now. Returns 0, or -EINVAL with a sentence.
  */
 int screen_parse_time(const struct ui *ui, const char *text, uint64_t *ret_unix_ns, struct error *error);
 

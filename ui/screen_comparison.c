@@ -151,10 +151,7 @@ int screen_parse_time(const struct ui *ui, const char *text, uint64_t *ret_unix_
 	const uint64_t now_ns = clock_ns(CLOCK_REALTIME);
 	const struct past *past = &ui->past;
 
-	return when_parse(text, past->open ? past->unix_ns : now_ns,
-			  past->open && past->live == NULL && past->newest_unix_ns != 0 ? past->newest_unix_ns
-											: now_ns,
-			  ret_unix_ns, error);
+	return when_parse(text, past->open ? past->unix_ns : now_ns, now_ns, ret_unix_ns, error);
 }
 
 /*

@@ -9,7 +9,6 @@
 #include "cmd/live/screen_host.h"
 #include "commands.h"
 #include "session/when.h"
-#include "store/history.h"
 
 struct replay_options {
 	bool plays;
@@ -106,10 +105,8 @@ static int replay(const struct replay_options *options, const struct view *view,
 		if (when_parse(when, now, now, &look.unix_ns, &error) < 0)
 			return command_misused(&replay_command, &error);
 	}
-	if (history_open(history_place(), &host_options.history, &error) < 0)
+	if (history_place_open(history_place(), &host_options.history, &error) < 0)
 		return command_failed(&error);
-	if (when != NULL)
-		(void)when_parse(when, now, history_newest(host_options.history, now), &look.unix_ns, NULL);
 	status = screen_host_show(&host_options, session_create(), &ui_options, &error);
 	history_close(host_options.history);
 	return status;

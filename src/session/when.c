@@ -399,7 +399,7 @@ static const char *suggest(const char *text, char suggestion[static SUGGESTION_M
 }
 
 /* Parses a text without blanks around it; where it is refused, `*ret_why` says what it is. */
-static int parse(const char *text, uint64_t now_unix_ns, uint64_t newest_unix_ns, uint64_t *ret_unix_ns,
+static int parse(const char *text, uint64_t shown_unix_ns, uint64_t now_unix_ns, uint64_t *ret_unix_ns,
 		 const char **ret_why)
 {
 	uint64_t length_ns, seconds, fraction;
@@ -408,7 +408,7 @@ static int parse(const char *text, uint64_t now_unix_ns, uint64_t newest_unix_ns
 
 	*ret_why = "not understood";
 	if (strcasecmp(text, "now") == 0) {
-		*ret_unix_ns = now_unix_ns;
+		*ret_unix_ns = shown_unix_ns;
 		return 0;
 	}
 	if (text[0] == '@') {
@@ -423,14 +423,14 @@ static int parse(const char *text, uint64_t now_unix_ns, uint64_t newest_unix_ns
 	}
 	if (text[0] == '-' && parse_length(text + 1, &length_ns)) {
 		*ret_why = "before 1970";
-		if (length_ns > now_unix_ns)
+		if (length_ns > shown_unix_ns)
 			return -EINVAL;
-		*ret_unix_ns = now_unix_ns - length_ns;
+		*ret_unix_ns = shown_unix_ns - length_ns;
 		return 0;
 	}
 	if (!parse_calendar(text, &when))
 		return -EINVAL;
-	moment = resolve(&when, (int64_t)((when.has_day ? now_unix_ns : newest_unix_ns) / NS_PER_S));
+	moment = resolve(&when, (int64_t)((when.has_day ? shown_unix_ns : now_unix_ns) / NS_PER_S));
 	*ret_why = "before 1970";
 	if (moment < 0)
 		return -EINVAL;
@@ -438,28 +438,45 @@ static int parse(const char *text, uint64_t now_unix_ns, uint64_t newest_unix_ns
 	return 0;
 }
 
-int when_parse(const char *text, uint64_t now_unix_ns, uint64_t newest_unix_ns, uint64_t *ret_unix_ns,
-	       struct error *error)
+/* Copies a text without the blanks around it; false if it is too long for a time. */
+static bool trim(const char *text, char trimmed[static TEXT_MAX])
 {
-	char trimmed[TEXT_MAX], suggestion[SUGGESTION_MAX];
-	const char *why, *meant, *ignored;
-	uint64_t moment;
 	size_t end;
 
 	text += strspn(text, " ");
 	for (end = strlen(text); end != 0 && text[end - 1] == ' ';)
 		end--;
-	if (end == 0)
-		return error_set(error, -EINVAL, "there is no time; valid: " WHEN_FORMS);
-	if (end >= sizeof(trimmed))
-		return error_set(error, -EINVAL, "the time '%.100s' is too long; valid: " WHEN_FORMS, text);
+	if (end >= TEXT_MAX)
+		return false;
 	memcpy(trimmed, text, end);
 	trimmed[end] = '\0';
+	return true;
+}
+
+bool when_is_time_of_day(const char *text)
+{
+	char trimmed[TEXT_MAX];
+	struct when when;
+
+	return trim(text, trimmed) && parse_calendar(trimmed, &when) && !when.has_day;
+}
+
+int when_parse(const char *text, uint64_t shown_unix_ns, uint64_t now_unix_ns, uint64_t *ret_unix_ns,
+	       struct error *error)
+{
+	char trimmed[TEXT_MAX], suggestion[SUGGESTION_MAX];
+	const char *why, *meant, *ignored;
+	uint64_t moment;
+
+	if (!trim(text, trimmed))
+		return error_set(error, -EINVAL, "the time '%.100s' is too long; valid: " WHEN_FORMS, text);
+	if (trimmed[0] == '\0')
+		return error_set(error, -EINVAL, "there is no time; valid: " WHEN_FORMS);
 	tzset();
-	if (parse(trimmed, now_unix_ns, newest_unix_ns, ret_unix_ns, &why) == 0)
+	if (parse(trimmed, shown_unix_ns, now_unix_ns, ret_unix_ns, &why) == 0)
 		return 0;
 	meant = suggest(trimmed, suggestion);
-	if (meant != NULL && parse(meant, now_unix_ns, newest_unix_ns, &moment, &ignored) == 0)
+	if (meant != NULL && parse(meant, shown_unix_ns, now_unix_ns, &moment, &ignored) == 0)
 		return error_set(error, -EINVAL, "the time '%s' is %s, did you mean '%s'? valid: " WHEN_FORMS,
 				 trimmed, why, meant);
 	return error_set(error, -EINVAL, "the time '%s' is %s; valid: " WHEN_FORMS, trimmed, why);

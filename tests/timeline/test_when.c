@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,21 +114,51 @@ static void reads_every_form(void **state)
 	assert_int_equal(moment, NOW * NS_PER_S - NS_PER_S / 2);
 }
 
-/* A time without a day is the last one before the newest moment of what is asked, whatever is shown of it. */
-static void counts_from_the_newest(void **state)
+/* A time of day is the last one before now, whatever moment is shown; lengths and days count from that. */
+static void counts_from_now(void **state)
 {
-	/* 2026-11-20 05:50:10 UTC is shown of what ends at 06:10 */
-	const uint64_t shown = UINT64_C(1795153810) * NS_PER_S, newest = shown + 1190 * NS_PER_S;
+	/* 2026-11-20 05:50:10 UTC is shown a day and 20 minutes later */
+	const uint64_t shown = UINT64_C(1795153810) * NS_PER_S, now = shown + (86400 + 1190) * NS_PER_S;
 	uint64_t moment;
 
 	(void)state;
 	setenv("TZ", "UTC", 1);
-	assert_int_equal(when_parse("05:52:00", shown, newest, &moment, NULL), 0);
-	assert_int_equal(moment, shown + 110 * NS_PER_S);
-	assert_int_equal(when_parse("06:11", shown, newest, &moment, NULL), 0);
-	assert_int_equal(moment, newest + 60 * NS_PER_S - 86400 * NS_PER_S);
-	assert_int_equal(when_parse("-10s", shown, newest, &moment, NULL), 0);
+	assert_int_equal(when_parse("05:52:00", shown, now, &moment, NULL), 0);
+	assert_int_equal(moment, shown + (86400 + 110) * NS_PER_S);
+	assert_int_equal(when_parse("06:11", shown, now, &moment, NULL), 0);
+	assert_int_equal(moment, now + 60 * NS_PER_S - 86400 * NS_PER_S);
+	assert_int_equal(when_parse("-10s", shown, now, &moment, NULL), 0);
 	assert_int_equal(moment, shown - 10 * NS_PER_S);
+	assert_int_equal(when_parse("today 06:11", shown, now, &moment, NULL), 0);
+	assert_int_equal(moment, now + 60 * NS_PER_S - 86400 * NS_PER_S);
+}
+
+static void knows_times_of_day(void **state)
+{
+	static const struct {
+		const char *text;
+		bool is_time_of_day;
+	} cases[] = {
+		{"09:40", true},
+		{" 9:40:30.5 ", true},
+		{"3pm", true},
+		{"noon", true},
+		{"09:40 UTC", true},
+		{"09:40+05:30", true},
+		{"now", false},
+		{"-15m", false},
+		{"today", false},
+		{"yesterday 09:40", false},
+		{"monday", false},
+		{"@1763712000", false},
+		{"2026-11-20 9:40", false},
+		{"", false},
+		{"9.40", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
+		assert_int_equal(when_is_time_of_day(cases[i].text), cases[i].is_time_of_day);
 }
 
 static void follows_the_clocks(void **state)
@@ -344,10 +375,10 @@ static void reads_lengths(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_every_form),       cmocka_unit_test(counts_from_the_newest),
+		cmocka_unit_test(reads_every_form),       cmocka_unit_test(counts_from_now),
 		cmocka_unit_test(follows_the_clocks),     cmocka_unit_test(formats_what_it_reads),
 		cmocka_unit_test(names_the_nearest_form), cmocka_unit_test(reads_lengths),
-		cmocka_unit_test(takes_any_text),
+		cmocka_unit_test(takes_any_text),         cmocka_unit_test(knows_times_of_day),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
