@@ -299,8 +299,8 @@ static void take_side(struct captures *captures, enum diff_side side, size_t fir
 }
 
 /* Reads the captures; they are released in any case. */
-static int read_captures(struct captures *captures, uint64_t max_bytes, struct snapshot_report *report,
-			 struct error *error)
+static int read_captures(struct captures *captures, const struct report_options *options,
+			 struct snapshot_report *report, struct error *error)
 {
 	const size_t count = capture_count(captures);
 	int result;
@@ -308,7 +308,8 @@ static int read_captures(struct captures *captures, uint64_t max_bytes, struct s
 	captures->files = memory_allocate_zero(count, sizeof(*captures->files));
 	captures->snapshots = memory_allocate_zero(count, sizeof(*captures->snapshots));
 	captures->names = memory_allocate_zero(count, sizeof(*captures->names));
-	result = snapshot_files_read(captures->paths, count, max_bytes, captures->files, error);
+	result = snapshot_files_read(captures->paths, count, options->max_bytes, options->nearest,
+				     captures->files, error);
 	if (result < 0)
 		return result;
 	for (size_t i = 0; i < count; i++) {
@@ -401,7 +402,7 @@ static int run(const struct diff_command_options *options, struct snapshot_repor
 	}
 	report->report.width = terminal_width(&report->output);
 	report->how.floors = floors;
-	status = read_captures(captures, options->report.max_bytes, report, &error);
+	status = read_captures(captures, &options->report, report, &error);
 	are_read = status == 0;
 	if (status == 0)
 		status = join(report, rules, options->fail_if.count, &error);

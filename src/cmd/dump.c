@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* `ctop dump`: the tables of recorded rounds, one after the other, as `ctop -b` would have printed them. */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/unicode.h"
 #include "cmd/line/config_tabs.h"
+#include "cmd/line/history_absence.h"
 #include "cmd/line/history_place.h"
 #include "cmd/line/output.h"
 #include "cmd/line/report_options.h"
@@ -25,7 +27,7 @@ struct dump_options {
 	const char *from, *to;
 	uint64_t every_ns;
 	int format;
-	bool ascii;
+	bool ascii, nearest;
 	const char *output;
 	struct config_file config;
 	struct screen_options screen;
@@ -46,6 +48,9 @@ static const struct option own_options[] = {
 	{PARSED_OPTION('\0', "every", "TIME", struct dump_options, every_ns, when_parse_length),
 	 .description = "print one table per TIME (1m, 1h), a shorter one at the end, before a gap and "
 			"before damage; default one per round"},
+	{OPTION('\0', "nearest", NULL, struct dump_options, nearest),
+	 .description = "where no round lies between --from and --to, print the nearest one and say so, "
+			"instead of failing"},
 	{OPTION('\0', "format", "FORMAT", struct dump_options, format), .choices = table_format_names,
 	 .description = "text (default), tsv, csv or json (one object per table and line)"},
 	{OPTION('o', "output", "OUT", struct dump_options, output),
@@ -79,7 +84,9 @@ struct dump {
 	struct output output;
 	struct report report;
 	struct view view;
-	uint64_t from_unix_ns, to_unix_ns; /* both included */
+	uint64_t from_unix_ns, to_unix_ns; /* both included; 0 and UINT64_MAX if not given */
+	const char *when;                  /* the first of them that was given, as written; or NULL */
+	bool nearest;                      /* whether to take the nearest round where none lies there */
 	uint64_t every_ns;                 /* a table for so much time; 0: for each round */
 	struct session *session;
 	uint64_t due_ns;         /* when the next table is due, by the wall clock */
@@ -222,36 +229,33 @@ static int take_round(struct dump *dump, const struct history_round *before,
 	return result;
 }
 
-/* Says that no round lies in the span. */
-static int refuse_span(const struct dump *dump, struct error *error)
+/* No round lies in the span: it becomes that of the nearest one, or is refused. */
+static int take_nearest(struct dump *dump, const struct history_round *nearest, struct error *error)
 {
-	char from[WHEN_TEXT_SIZE], to[WHEN_TEXT_SIZE];
-	struct buffer span = {0};
+	const struct history_absence absence = {dump->from_unix_ns, dump->to_unix_ns, *nearest, dump->when};
+	char *note;
 
-	when_format(from, dump->from_unix_ns);
-	when_format(to, dump->to_unix_ns);
-	if (dump->to_unix_ns == UINT64_MAX)
-		buffer_append_format(&span, "after %s", from);
-	else if (dump->from_unix_ns == 0)
-		buffer_append_format(&span, "before %s", to);
-	else
-		buffer_append_format(&span, "from %s to %s", from, to);
-	error_set(error, -ENODATA, "%s has no round %s; `ctop history` lists what it has",
-		  dump->history->directory, span.data);
-	buffer_release(&span);
-	return -ENODATA;
+	if (!dump->nearest)
+		return history_absence_refuse(dump->history, &absence, error);
+	note = history_absence_describe(dump->history, &absence);
+	command_note("%s", note);
+	free(note);
+	dump->from_unix_ns = dump->to_unix_ns = nearest->unix_ns;
+	/* of one round there is one table, that of the time since the round before */
+	dump->every_ns = 0;
+	return 0;
 }
 
 static int walk(struct dump *dump, struct error *error)
 {
 	struct history_round before, round, next;
 	bool is_first = true;
-	int result = history_find(dump->history, dump->from_unix_ns, HISTORY_AT_OR_AFTER, &round, error);
+	int result = history_find_within(dump->history, dump->from_unix_ns, dump->to_unix_ns, &round, error);
 
+	if (result == 0)
+		result = take_nearest(dump, &round, error);
 	if (result < 0)
 		return result;
-	if (round.unix_ns < dump->from_unix_ns || round.unix_ns > dump->to_unix_ns)
-		return refuse_span(dump, error);
 	/* what the first one counts from: with a table for so much time that is the first round asked for
 	 * itself, lest the first table is of one round alone */
 	if (dump->every_ns == 0 && !round.after_gap &&
@@ -308,50 +312,38 @@ static int print_tables(struct dump *dump, struct error *error)
 
 /* --- the command --- */
 
-/* `newest_unix_ns` is the newest moment of the history, or now where it is not open yet. */
-static int parse_span(const struct dump_options *options, uint64_t newest_unix_ns, struct dump *dump,
-		      struct error *error)
+static int parse_span(const struct dump_options *options, struct dump *dump, struct error *error)
 {
 	const uint64_t now = clock_ns(CLOCK_REALTIME);
+	char from[WHEN_TEXT_SIZE], to[WHEN_TEXT_SIZE];
 	int result = 0;
 
 	dump->to_unix_ns = UINT64_MAX;
 	if (options->from != NULL)
-		result = when_parse(options->from, now, newest_unix_ns, &dump->from_unix_ns, error);
+		result = when_parse(options->from, now, now, &dump->from_unix_ns, error);
 	if (result == 0 && options->to != NULL)
-		result = when_parse(options->to, now, newest_unix_ns, &dump->to_unix_ns, error);
+		result = when_parse(options->to, now, now, &dump->to_unix_ns, error);
+	if (result < 0)
+		return result;
 	/* as rounds are called by their second, one within it is asked for */
-	if (result == 0 && dump->to_unix_ns % NS_PER_S == 0)
+	if (dump->to_unix_ns % NS_PER_S == 0)
 		dump->to_unix_ns += NS_PER_S - 1;
-	if (result == 0 && dump->every_ns != 0 && view_needs_latency(&dump->view))
-		result = error_set(error, -EINVAL,
-				   "latency is known for each round, not over several: leave out --every");
-	return result;
-}
-
-/* Only once the history has said which days are meant: by today's clock the order of two times may differ. */
-static int check_span(const struct dump *dump, struct error *error)
-{
-	char from[WHEN_TEXT_SIZE], to[WHEN_TEXT_SIZE];
-
-	if (dump->from_unix_ns <= dump->to_unix_ns)
-		return 0;
-	return error_set(error, -EINVAL, "--from %s is later than --to %s",
-			 when_format(from, dump->from_unix_ns), when_format(to, dump->to_unix_ns));
+	if (dump->from_unix_ns > dump->to_unix_ns)
+		return error_set(error, -EINVAL, "--from %s is later than --to %s",
+				 when_format(from, dump->from_unix_ns), when_format(to, dump->to_unix_ns));
+	if (dump->every_ns != 0 && view_needs_latency(&dump->view))
+		return error_set(error, -EINVAL,
+				 "latency is known for each round, not over several: leave out --every");
+	return 0;
 }
 
 static int dump_history(const struct dump_options *options, struct dump *dump)
 {
 	struct error error;
-	int result = history_open(history_place(), &dump->history, &error);
+	int result = history_place_open(history_place(), &dump->history, &error);
 
 	if (result < 0)
 		return command_failed(&error);
-	if (parse_span(options, history_newest(dump->history, clock_ns(CLOCK_REALTIME)), dump, &error) < 0 ||
-	    check_span(dump, &error) < 0) {
-		history_close(dump->history);
-		return command_misused(&dump_command, &error);
-	}
 	result = snapshot_files_check_history(history_place(), options->output, &error);
 	if (result == 0)
 		result = output_open(&dump->output, options->output, true, &error);
@@ -373,6 +365,8 @@ static int dump_run(void *untyped, char **operands, int operand_count)
 		.report = {.format = (enum report_format)options->format,
 			   .ascii = options->ascii || !unicode_in_locale(),
 			   .csv_safe = options->view.csv_safe},
+		.when = options->from != NULL ? options->from : options->to,
+		.nearest = options->nearest,
 		.every_ns = options->every_ns,
 	};
 	struct error error;
@@ -383,7 +377,7 @@ static int dump_run(void *untyped, char **operands, int operand_count)
 	dump.report.out = &dump.output.buffer;
 	if (screen_options_make_view(&options->screen, &options->view, AXIS_PROCESS, columns, &dump.view,
 				     &error) < 0 ||
-	    parse_span(options, clock_ns(CLOCK_REALTIME), &dump, &error) < 0)
+	    parse_span(options, &dump, &error) < 0)
 		status = command_misused(&dump_command, &error);
 	else
 		status = dump_history(options, &dump);

@@ -262,9 +262,13 @@ static int run_files(const struct live_options *options, const struct view *view
 	struct history_moment files[2] = {{NULL, NULL, NULL}, {NULL, NULL, NULL}};
 	int status;
 
-	if (snapshot_files_read((const char *const *)paths, count, CTPROF_DEFAULT_LIMIT, files, error) < 0)
+	if (snapshot_files_read((const char *const *)paths, count, CTPROF_DEFAULT_LIMIT, true, files, error) <
+	    0)
 		return command_failed(error);
 	ui_options.file_name = files[count - 1].name;
+	/* the screen covers what standard error says of a moment that was not recorded */
+	for (size_t i = 0; i < count && ui_options.notice == NULL; i++)
+		ui_options.notice = history_moment_is_named(paths[i]) ? files[i].note : NULL;
 	if (count == 2) {
 		ui_options.before_name = files[0].name;
 		ui_options.before = files[0].snapshot;

@@ -85,7 +85,8 @@ static int begin(const struct show_options *options, const char *path, struct sn
 	if (snapshot_files_check_output(&path, 1, options->report.output, error) < 0 ||
 	    snapshot_report_open(report, &options->report, &options->view, true, error) < 0)
 		return -1;
-	if (snapshot_files_read(&path, 1, options->report.max_bytes, file, error) == 0)
+	if (snapshot_files_read(&path, 1, options->report.max_bytes, options->report.nearest, file, error) ==
+	    0)
 		return 0;
 	output_abandon(&report->output);
 	return -1;

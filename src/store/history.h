@@ -178,13 +178,13 @@ static inline int history_last(struct history *history, struct history_round *re
 	return history->functions->find_end(history, true, ret_round, error);
 }
 
-/* The time of the newest round, CLOCK_REALTIME ns; `otherwise` without rounds. */
-static inline uint64_t history_newest(struct history *history, uint64_t otherwise)
-{
-	struct history_round round;
-
-	return history_last(history, &round, NULL) == 0 ? round.unix_ns : otherwise;
-}
+/*
+ * The round at a time by the wall clock, ns since 1970; the nearest one to a whole second, which is how
+ * rounds are called, is the first one that is in it. Where there is none on that side the first or last one
+ * is taken: the caller compares. -ENODATA when there is none at all.
+ */
+int history_find(struct history *history, uint64_t unix_ns, enum history_side side,
+		 struct history_round *ret_round, struct error *error);
 
 /*
  * The oldest round from a time on to another, both included, ns since 1970; an end in whole seconds includes
@@ -200,14 +200,6 @@ int history_find_within(struct history *history, uint64_t from_unix_ns, uint64_t
  * errno with a sentence; -ENODATA when there is no round at all.
  */
 int history_holds(struct history *history, uint64_t unix_ns, struct error *error);
-
-/*
- * The round at a time by the wall clock, ns since 1970; the nearest one to a whole second, which is how
- * rounds are called, is the first one that is in it. Where there is none on that side the first or last one
- * is taken: the caller compares. -ENODATA when there is none at all.
- */
-int history_find(struct history *history, uint64_t unix_ns, enum history_side side,
-		 struct history_round *ret_round, struct error *error);
 
 /*
  * The round that many after (before: negative) another; the first or last one where there are not so many.

@@ -70,7 +70,7 @@ static struct history_moment read_moment(int from, int to, struct error *error)
 				     last);
 	assert_true(history_moment_is_named(name));
 	*error = (struct error){""};
-	if (history_moment_read(name, now, true, &moment, error) == 0)
+	if (history_moment_read(name, now, true, false, &moment, error) == 0)
 		assert_string_equal(moment.name, name);
 	free(name);
 	return moment;
@@ -178,7 +178,7 @@ static void test_refused(void **state)
 	(void)state;
 	expect_refused(12, 3, "the range is empty: it ends at ");
 	expect_refused(5, 5, "the range is empty: it ends at ");
-	expect_refused(ROUNDS + 50, ROUNDS + 60, "has rounds from ");
+	expect_refused(ROUNDS + 50, ROUNDS + 60, " earlier; --nearest takes it");
 	/* it says up to where one boot goes, and where the next begins */
 	expect_refused(SECOND_BOOT - 3, SECOND_BOOT + 3, "was started again within the range: take ");
 }
@@ -195,6 +195,152 @@ static void test_renamed(void **state)
 	release(&moment);
 	expect_refused(SECOND_BOOT - 1, SECOND_BOOT + 3, "within the range: take ");
 	expect_refused(SECOND_BOOT - 1, SECOND_BOOT, "was started again within the range");
+}
+
+/* --- what was not recorded --- */
+
+enum {
+	NEXT_DAY = 86400 / 5, /* rounds after the first one */
+};
+
+/* Rounds of 2026-11-20 from 08:00:00 to 08:03:15, and of the next day to 08:00:45. */
+static char *record_two_days(void)
+{
+	char *two_days = fixture_record(ROUNDS);
+	struct history_writer *writer = fixture_writer(two_days, NULL);
+
+	fixture_add_rounds(writer, &fixture_host, NEXT_DAY, NEXT_DAY + 10);
+	history_writer_close(writer);
+	return two_days;
+}
+
+/* Reads what is asked at 08:10 of the second day. */
+static int read_typed(const char *two_days, const char *when, bool nearest, struct history_moment *ret_moment,
+		      struct error *error)
+{
+	char *name = memory_format("%s@%s", two_days, when);
+	const int result = history_moment_read(name,
+					       fixture_unix_ns(&fixture_host, NEXT_DAY) + 600 * NS_PER_S,
+					       false, nearest, ret_moment, error);
+
+	free(name);
+	return result;
+}
+
+static void test_not_recorded(void **state)
+{
+	static const char remedy[] = "; --nearest takes it";
+	static const struct {
+		const char *when;
+		const char *sentence; /* without the remedy */
+		const char *last;     /* the last such time of day, after the remedy */
+		const char *nearest;
+	} cases[] = {
+		{"08:02",
+		 "the history had ended at 2026-11-21 08:02:00: the nearest round is of 2026-11-21 08:00:45, "
+		 "1 min "
+		 "15 s earlier",
+		 ", and the last recorded 08:02 is 2026-11-20 08:02:00", "2026-11-21 08:00:45"},
+		{"08:05",
+		 "the history had ended at 2026-11-21 08:05:00: the nearest round is of 2026-11-21 "
+		 "08:00:45, ",
+		 "", "2026-11-21 08:00:45"},
+		{"2026-11-21 08:02",
+		 "the history had ended at 2026-11-21 08:02:00: the nearest round is of 2026-11-21 "
+		 "08:00:45, ",
+		 "", "2026-11-21 08:00:45"},
+		{"09:00",
+		 "nothing was recorded at 2026-11-20 09:00:00: the nearest round is of 2026-11-20 08:03:15, ",
+		 "", "2026-11-20 08:03:15"},
+		{"2026-11-19",
+		 "the history had not begun at 2026-11-19 00:00:00: the nearest round is of 2026-11-20 "
+		 "08:00:00, 1 "
+		 "d 8 h later",
+		 "", "2026-11-20 08:00:00"},
+		{"08:02..08:04",
+		 "nothing was recorded from 2026-11-21 08:02:00 to 2026-11-21 08:04:00: the nearest round is "
+		 "of "
+		 "2026-11-21 08:00:45, 1 min 15 s earlier",
+		 ", and the last recorded 08:02 is 2026-11-20 08:02:00", "2026-11-21 08:00:45"},
+		{"2026-11-20 20:00..2026-11-21 07:00",
+		 "nothing was recorded from 2026-11-20 20:00:00 to 2026-11-21 07:00:00: the nearest round is "
+		 "of "
+		 "2026-11-21 08:00:00, 1 h",
+		 "", "2026-11-21 08:00:00"},
+		/* between two rounds */
+		{"08:00:11..08:00:13",
+		 "nothing was recorded from 2026-11-21 08:00:11 to 2026-11-21 08:00:13: the nearest round is "
+		 "of "
+		 "2026-11-21 08:00:10, 1 s earlier",
+		 "", "2026-11-21 08:00:10"},
+	};
+	char *two_days = record_two_days();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		struct history_moment moment;
+		struct error error = {""};
+		char *name;
+
+		assert_int_equal(read_typed(two_days, cases[i].when, false, &moment, &error), -ENODATA);
+		assert_null(moment.snapshot);
+		if (strstr(error.text, two_days) != error.text ||
+		    strstr(error.text, cases[i].sentence) == NULL || strstr(error.text, remedy) == NULL ||
+		    strcmp(strstr(error.text, remedy) + strlen(remedy), cases[i].last) != 0)
+			fail_msg("%s: %s", cases[i].when, error.text);
+		if (read_typed(two_days, cases[i].when, true, &moment, &error) < 0)
+			fail_msg("%s: %s", cases[i].when, error.text);
+		assert_ptr_equal(strstr(moment.note, cases[i].sentence), moment.note);
+		name = memory_format("%s@%s", two_days, cases[i].nearest);
+		assert_string_equal(moment.name, name);
+		free(name);
+		release(&moment);
+	}
+	fixture_remove(two_days);
+}
+
+/* Times that rounds tell of are shown without a word, and need no --nearest. */
+static void test_recorded(void **state)
+{
+	static const struct {
+		const char *when, *shown;
+	} cases[] = {
+		{"08:00:20", "2026-11-21 08:00:20"},
+		{"08:00:22", "2026-11-21 08:00:20"},
+		/* the next round was not overdue then */
+		{"08:00:52", "2026-11-21 08:00:45"},
+		{"2026-11-20 08:03:15", "2026-11-20 08:03:15"},
+		{"08:00:00..08:00:30", "2026-11-21 08:00:00..2026-11-21 08:00:30"},
+	};
+	char *two_days = record_two_days();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		struct history_moment moment;
+		struct error error = {""};
+		char *name = memory_format("%s@%s", two_days, cases[i].shown);
+
+		if (read_typed(two_days, cases[i].when, false, &moment, &error) < 0)
+			fail_msg("%s: %s", cases[i].when, error.text);
+		assert_null(moment.note);
+		assert_string_equal(moment.name, name);
+		free(name);
+		release(&moment);
+	}
+	fixture_remove(two_days);
+}
+
+/* A directory of days is no snapshot; what would be one is said. */
+static void test_directory(void **state)
+{
+	struct history_moment moment;
+	struct error error = {""};
+	char *sentence = memory_format("%s is a history: name a moment: %s@-1h", directory, directory);
+
+	(void)state;
+	assert_int_equal(snapshot_file_read(directory, 0, true, false, &moment, &error), -EISDIR);
+	assert_string_equal(error.text, sentence);
+	free(sentence);
 }
 
 static void test_names(void **state)
@@ -250,10 +396,13 @@ static void test_output(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_moment),  cmocka_unit_test(test_range),   cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_refused), cmocka_unit_test(test_renamed), cmocka_unit_test(test_names),
-		cmocka_unit_test(test_output),
+		cmocka_unit_test(test_moment),   cmocka_unit_test(test_range),
+		cmocka_unit_test(test_parts),    cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_renamed),  cmocka_unit_test(test_names),
+		cmocka_unit_test(test_output),   cmocka_unit_test(test_not_recorded),
+		cmocka_unit_test(test_recorded), cmocka_unit_test(test_directory),
 	};
 
+	setenv("TZ", "UTC", 1);
 	return cmocka_run_group_tests_name("history moment", tests, begin, end);
 }

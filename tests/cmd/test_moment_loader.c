@@ -2,6 +2,7 @@
 /* Moments of a history that is damaged: what is whole is shown, and what is not is said. */
 #include "history/history_fixture.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,6 +115,26 @@ static void test_hole(void **state)
 	end(&damaged);
 }
 
+/* A time in a gap leads to the nearest round and says so; one that a round tells of needs no word. */
+static void test_nearest(void **state)
+{
+	struct damaged damaged;
+	struct history_writer *writer;
+
+	(void)state;
+	begin(&damaged, DAMAGED);
+	writer = fixture_writer(damaged.directory, NULL);
+	fixture_add_rounds(writer, &fixture_host, 2 * (uint64_t)ROUNDS, 2 * (uint64_t)ROUNDS + 3);
+	history_writer_close(writer);
+	assert_int_equal(look_at(&damaged, ROUNDS + 5, 5), ROUNDS - 1);
+	assert_non_null(strstr(damaged.shown.message, "nothing was recorded at "));
+	assert_int_equal(look_at(&damaged, 2 * (uint64_t)ROUNDS - 1, 5), 2 * (uint64_t)ROUNDS);
+	assert_non_null(strstr(damaged.shown.message, " later"));
+	assert_int_equal(look_at(&damaged, ROUNDS - 1, 5), ROUNDS - 1);
+	assert_null(damaged.shown.message);
+	end(&damaged);
+}
+
 /* Nobody met it before, and the round is the first one behind it. */
 static void test_behind(void **state)
 {
@@ -123,7 +144,7 @@ static void test_behind(void **state)
 	(void)state;
 	begin(&damaged, DAMAGED);
 	next = look_at(&damaged, DAMAGED, 5);
-	assert_non_null(strstr(damaged.shown.message, "damaged"));
+	assert_non_null(strstr(damaged.shown.message, "what was recorded "));
 	assert_true(next == DAMAGED - 1);
 	next = look(&damaged, (struct ui_look){.kind = UI_LOOK_STEP, .amount = 1});
 	begin(&other, DAMAGED);
@@ -150,11 +171,16 @@ static void test_newest(void **state)
 			 ROUNDS - 2);
 	assert_true(damaged.shown.is_newest);
 	assert_non_null(strstr(damaged.shown.message, "damaged"));
-	if (history_moment_read(name, fixture_unix_ns(&fixture_host, ROUNDS), false, &moment, &error) < 0)
+	assert_int_equal(history_moment_read(name, fixture_unix_ns(&fixture_host, ROUNDS), false, false,
+					     &moment, &error),
+			 -ENODATA);
+	assert_non_null(strstr(error.text, " cannot be read: the nearest round that can is of "));
+	if (history_moment_read(name, fixture_unix_ns(&fixture_host, ROUNDS), false, true, &moment, &error) <
+	    0)
 		fail_msg("%s", error.text);
 	fixture_assert_round(moment.snapshot, &fixture_host, ROUNDS - 2);
 	assert_non_null(moment.note);
-	assert_non_null(strstr(moment.note, "damaged"));
+	assert_non_null(strstr(moment.note, " cannot be read: "));
 	snapshot_release(moment.snapshot);
 	free(moment.name);
 	free(moment.note);
@@ -186,6 +212,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hole),
 		cmocka_unit_test(test_behind),
+		cmocka_unit_test(test_nearest),
 		cmocka_unit_test(test_newest),
 		cmocka_unit_test(test_nothing_is_lent),
 	};

@@ -362,7 +362,9 @@ static void read_moment(struct input *input)
 
 	/* a path of its own would be another history */
 	if (strpbrk(typed, "/@") == NULL && history_moment_is_named(name) &&
-	    holds(history_moment_read(name, BEGIN_NS + 60 * NS_PER_S, true, &moment, &error), &error)) {
+	    holds(history_moment_read(name, BEGIN_NS + 60 * NS_PER_S, true, input->size % 2 == 0, &moment,
+				      &error),
+		  &error)) {
 		require(moment.snapshot != NULL && moment.name != NULL);
 		snapshot_release(moment.snapshot);
 		free(moment.name);

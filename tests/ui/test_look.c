@@ -131,7 +131,7 @@ static void test_time(void **state)
 	pty_show(&pty, "@", "go to:");
 	pty_show(&pty, "soon\r", "soon");
 	pty_wait_text(&pty, "-15m");
-	pty_show(&pty, "\x15-1h\r", "nothing recorded at");
+	pty_show(&pty, "\x15-1h\r", "the history had not begun at");
 	pty_wait_text(&pty, "the oldest round");
 	/* J, which is of no use in the past, does the same */
 	pty_show(&pty, "J", "go to:");
@@ -310,7 +310,7 @@ static void test_replay(void **state)
 	}
 	/* a time that is not there: at once */
 	start_replay(&pty, 24, 120, NULL, history, "-1d");
-	pty_wait_text(&pty, "nothing recorded at");
+	pty_wait_text(&pty, "the history had not begun at");
 	pty_quit(&pty);
 }
 

@@ -6,16 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/humanize.h"
+#include "base/buffer.h"
 #include "base/memory.h"
+#include "history_absence.h"
 #include "history_place.h"
 #include "session/moment.h"
 #include "session/session.h"
 #include "session/when.h"
-
-/* A round may be so much longer than the interval before anybody calls it a gap. */
-#define LATE_NS (2 * NS_PER_S)
 
 enum {
 	PARTS_MAX = 12, /* of a range */
@@ -88,43 +85,6 @@ bool history_moment_is_named(const char *name)
 	return find_separator(name) != NULL && access(name, F_OK) != 0;
 }
 
-/* The usual time between rounds there: that of the round itself, or of the one after it. */
-static uint64_t find_span(struct history *history, const struct history_round *round)
-{
-	struct history_round next;
-
-	if (round->span_ns != 0)
-		return round->span_ns;
-	return history_step(history, round, 1, &next, NULL) == 0 ? next.span_ns : 0;
-}
-
-/*
- * Tells that the history begins later, has ended, or has a gap there, as an answer for `unix_ns`; to be
- * freed. NULL for a round at the time asked for.
- */
-static char *describe_round(struct history *history, const struct history_round *round, uint64_t unix_ns)
-{
-	const bool is_later = round->unix_ns > unix_ns;
-	const uint64_t distance = is_later ? round->unix_ns - unix_ns : unix_ns - round->unix_ns;
-	char asked[WHEN_TEXT_SIZE], found[WHEN_TEXT_SIZE];
-	struct history_round neighbour;
-	struct buffer text = {0};
-	bool at_end;
-
-	if (distance <= find_span(history, round) + LATE_NS)
-		return NULL;
-	at_end = history_step(history, round, is_later ? -1 : 1, &neighbour, NULL) < 0 ||
-		 history_is_same(&neighbour, round);
-	buffer_append_format(&text, "%s at %s: the nearest round is of %s, ",
-			     !at_end    ? "nothing was recorded"
-			     : is_later ? "the history had not begun"
-					: "the history has ended",
-			     when_format(asked, unix_ns), when_format(found, round->unix_ns));
-	humanize_duration(&text, (double)distance);
-	buffer_append_text(&text, is_later ? " later" : " earlier");
-	return buffer_steal(&text);
-}
-
 /* Adds what happened from one round to a later one as a part. */
 static int read_part(struct history *history, const struct history_round *from,
 		     const struct history_round *to, struct window_parts *parts)
@@ -171,44 +131,66 @@ static struct window_parts read_parts(struct history *history, const struct hist
 	return parts;
 }
 
-static char *describe_damage(uint64_t unix_ns, const struct history_round *round)
-{
-	char asked[WHEN_TEXT_SIZE], found[WHEN_TEXT_SIZE];
+/* --- what is asked for --- */
 
-	return memory_format("what was recorded at %s is damaged: the nearest round that is whole is of %s",
-			     when_format(asked, unix_ns), when_format(found, round->unix_ns));
-}
-
-/* --- ranges --- */
-
+/* A range, or a moment. */
 struct range {
+	bool is_moment;          /* `from_ns` and `from` have no meaning */
 	uint64_t from_ns, to_ns; /* as asked for, CLOCK_REALTIME */
+	const char *when;        /* the first of them as the user wrote it; NULL: not known */
+	bool nearest;            /* whether the nearest round will do where nothing was recorded */
 	struct history_round from, to;
+	char *note; /* owned; that the nearest round was taken for a range; NULL: it was not */
 };
 
-/* Both ends are the same round. */
-static int refuse_outside(struct history *history, const struct range *range, struct error *error)
+static struct history_absence absence_of(const struct range *range, const struct history_round *nearest)
 {
-	char begins[WHEN_TEXT_SIZE], ends[WHEN_TEXT_SIZE], first_text[WHEN_TEXT_SIZE],
-		last_text[WHEN_TEXT_SIZE];
-	struct history_round first, last;
-	int result = history_first(history, &first, error);
+	return (struct history_absence){
+		.from_unix_ns = range->is_moment ? range->to_ns : range->from_ns,
+		.to_unix_ns = range->to_ns,
+		.nearest = *nearest,
+		.when = range->when,
+	};
+}
 
-	if (result == 0)
-		result = history_last(history, &last, error);
+/* No round lies in the range: it becomes the moment of the nearest one, or is refused. */
+static int take_nearest(struct history *history, struct range *range, const struct history_round *nearest,
+			struct error *error)
+{
+	const struct history_absence absence = absence_of(range, nearest);
+
+	if (!range->nearest)
+		return history_absence_refuse(history, &absence, error);
+	range->note = history_absence_describe(history, &absence);
+	range->is_moment = true;
+	range->to_ns = nearest->unix_ns;
+	return 0;
+}
+
+static int find_moment(struct history *history, struct range *range, struct error *error)
+{
+	struct history_absence absence;
+	int result = range->nearest ? 1 : history_holds(history, range->to_ns, error);
+
+	if (result != 0)
+		return result < 0 ? result : 0;
+	result = history_find(history, range->to_ns, HISTORY_NEAREST, &range->to, error);
 	if (result < 0)
 		return result;
-	/* a round is called by its whole second */
-	if (range->from.unix_ns + NS_PER_S > range->from_ns && range->from.unix_ns < range->to_ns + NS_PER_S)
-		return error_set(error, -ENODATA,
-				 "from %s to %s there is one round, that of %s: a range is from a round to a "
-				 "later one",
-				 when_format(begins, range->from_ns), when_format(ends, range->to_ns),
-				 when_format(first_text, range->from.unix_ns));
-	return error_set(error, -ENODATA, "nothing was recorded from %s to %s: %s has rounds from %s to %s",
-			 when_format(begins, range->from_ns), when_format(ends, range->to_ns),
-			 history->directory != NULL ? history->directory : "this screen",
-			 when_format(first_text, first.unix_ns), when_format(last_text, last.unix_ns));
+	absence = absence_of(range, &range->to);
+	return history_absence_refuse(history, &absence, error);
+}
+
+/* Both ends are the same round, the only one in the range. */
+static int refuse_one_round(const struct range *range, struct error *error)
+{
+	char begins[WHEN_TEXT_SIZE], ends[WHEN_TEXT_SIZE], found[WHEN_TEXT_SIZE];
+
+	return error_set(
+		error, -ENODATA,
+		"from %s to %s there is one round, that of %s: a range is from a round to a later one",
+		when_format(begins, range->from_ns), when_format(ends, range->to_ns),
+		when_format(found, range->from.unix_ns));
 }
 
 /* Finds the last round of the boot in which the range begins, and says so. */
@@ -242,27 +224,13 @@ static int check_range(struct history *history, const struct range *range, struc
 	char begins[WHEN_TEXT_SIZE], ends[WHEN_TEXT_SIZE];
 
 	if (history_is_same(&range->from, &range->to))
-		return refuse_outside(history, range, error);
+		return refuse_one_round(range, error);
 	if (!history_is_one_start(history, &range->from, &range->to))
 		return refuse_reboot(history, range, error);
 	if (range->from.boottime_ns < range->to.boottime_ns)
 		return 0;
 	return error_set(error, -EINVAL, "the round of %s is not before that of %s: the clock was set back",
 			 when_format(begins, range->from.unix_ns), when_format(ends, range->to.unix_ns));
-}
-
-/* The note about both ends; NULL for none. */
-static char *describe_range(struct history *history, const struct range *range)
-{
-	char *from = describe_round(history, &range->from, range->from_ns);
-	char *to = describe_round(history, &range->to, range->to_ns), *both;
-
-	if (from == NULL || to == NULL)
-		return from != NULL ? from : to;
-	both = memory_format("%s; %s", from, to);
-	free(from);
-	free(to);
-	return both;
 }
 
 static int find_range(struct history *history, struct range *range, struct error *error)
@@ -273,53 +241,106 @@ static int find_range(struct history *history, struct range *range, struct error
 	if (range->from_ns >= range->to_ns)
 		return error_set(error, -EINVAL, "the range is empty: it ends at %s and begins at %s",
 				 when_format(ends, range->to_ns), when_format(begins, range->from_ns));
+	result = history_find_within(history, range->from_ns, range->to_ns, &range->from, error);
+	if (result < 0)
+		return result;
+	if (result == 0)
+		return take_nearest(history, range, &range->from, error);
 	result = history_find(history, range->from_ns, HISTORY_NEAREST, &range->from, error);
 	if (result == 0)
 		result = history_find(history, range->to_ns, HISTORY_NEAREST, &range->to, error);
 	return result == 0 ? check_range(history, range, error) : result;
 }
 
-/* Reads what is at the end of the range, since its beginning where it is one. */
-static int read_range(struct history *history, struct range *range, bool is_range, bool with_parts,
+/* --- reading it --- */
+
+/* The note about a time for which a round was taken; NULL where the round tells of that time. */
+static char *describe_time(struct history *history, uint64_t unix_ns, const struct history_round *round,
+			   bool damaged)
+{
+	if (!damaged && history_holds(history, unix_ns, NULL) != 0)
+		return NULL;
+	return history_absence_describe(history, &(struct history_absence){unix_ns, unix_ns, *round, NULL});
+}
+
+/* The note about all of it, to be freed; NULL for none. `damaged`: the round at the end is another one. */
+static char *describe(struct history *history, const struct range *range, bool damaged)
+{
+	char *from, *to, *both;
+
+	if (range->note != NULL)
+		return range->note;
+	to = describe_time(history, range->to_ns, &range->to, damaged);
+	from = range->is_moment ? NULL : describe_time(history, range->from_ns, &range->from, false);
+	if (from == NULL || to == NULL)
+		return from != NULL ? from : to;
+	both = memory_format("%s; %s", from, to);
+	free(from);
+	free(to);
+	return both;
+}
+
+/* Reads what is at the end of a range that was found, since its beginning, or since the round before a
+ * moment. */
+static int read_found(struct history *history, struct range *range, bool with_parts,
 		      const atomic_bool *cancel, struct history_moment *ret_moment, struct error *error)
 {
+	const bool is_range = !range->is_moment;
 	char begins[WHEN_TEXT_SIZE], ends[WHEN_TEXT_SIZE];
+	struct history_absence absence;
+	struct snapshot *snapshot;
 	bool damaged;
-	int result = is_range ? find_range(history, range, error) : 0;
+	const int result = session_read_nearest(history, is_range ? &range->from : NULL, range->to_ns, cancel,
+						&range->to, &snapshot, &damaged, error);
 
-	if (result == 0)
-		result = session_read_nearest(history, is_range ? &range->from : NULL, range->to_ns, cancel,
-					      &range->to, &ret_moment->snapshot, &damaged, error);
 	if (result < 0)
 		return result;
-	if (is_range && with_parts && ret_moment->snapshot->window != NULL)
-		ret_moment->snapshot->window->parts = read_parts(history, &range->from, &range->to);
+	if (damaged && !is_range && !range->nearest) {
+		snapshot_release(snapshot);
+		absence = absence_of(range, &range->to);
+		return history_absence_refuse(history, &absence, error);
+	}
+	ret_moment->snapshot = snapshot;
+	if (is_range && with_parts && snapshot->window != NULL)
+		snapshot->window->parts = read_parts(history, &range->from, &range->to);
 	ret_moment->name = memory_format("%s%s%s%s%s", history->directory != NULL ? history->directory : "",
 					 history->directory != NULL ? "@" : "",
 					 is_range ? when_format(begins, range->from.unix_ns) : "",
 					 is_range ? ".." : "", when_format(ends, range->to.unix_ns));
-	ret_moment->note = damaged    ? describe_damage(range->to_ns, &range->to)
-			   : is_range ? describe_range(history, range)
-				      : describe_round(history, &range->to, range->to_ns);
+	ret_moment->note = describe(history, range, damaged);
+	range->note = NULL;
 	return 0;
 }
 
-/* Times without a day are the last ones before the newest round. */
-static int read_named(const struct moment_name *name, uint64_t now_unix_ns, bool with_parts,
+static int read_range(struct history *history, struct range *range, bool with_parts,
+		      const atomic_bool *cancel, struct history_moment *ret_moment, struct error *error)
+{
+	int result = range->is_moment ? find_moment(history, range, error)
+				      : find_range(history, range, error);
+
+	if (result == 0)
+		result = read_found(history, range, with_parts, cancel, ret_moment, error);
+	free(range->note);
+	return result;
+}
+
+static int read_named(const struct moment_name *name, uint64_t now_unix_ns, bool with_parts, bool nearest,
 		      struct history_moment *ret_moment, struct error *error)
 {
+	struct range range = {
+		.is_moment = name->from == NULL,
+		.when = name->from != NULL ? name->from : name->to,
+		.nearest = nearest,
+	};
 	struct history *history;
-	struct range range = {0};
-	uint64_t newest;
-	int result = history_open(name->directory, &history, error);
+	int result = history_place_open(name->directory, &history, error);
 
 	if (result < 0)
 		return result;
-	newest = history_newest(history, now_unix_ns);
-	(void)when_parse(name->to, now_unix_ns, newest, &range.to_ns, NULL);
+	(void)when_parse(name->to, now_unix_ns, now_unix_ns, &range.to_ns, NULL);
 	if (name->from != NULL)
-		(void)when_parse(name->from, now_unix_ns, newest, &range.from_ns, NULL);
-	result = read_range(history, &range, name->from != NULL, with_parts, NULL, ret_moment, error);
+		(void)when_parse(name->from, now_unix_ns, now_unix_ns, &range.from_ns, NULL);
+	result = read_range(history, &range, with_parts, NULL, ret_moment, error);
 	history_close(history);
 	return result;
 }
@@ -328,10 +349,11 @@ int history_moment_read_from(struct history *history, uint64_t from_unix_ns, uin
 			     const atomic_bool *cancel, struct history_moment *ret_moment,
 			     struct error *error)
 {
-	struct range range = {.from_ns = from_unix_ns, .to_ns = unix_ns};
+	struct range range = {
+		.is_moment = from_unix_ns == 0, .from_ns = from_unix_ns, .to_ns = unix_ns, .nearest = true};
 
 	*ret_moment = (struct history_moment){NULL, NULL, NULL};
-	return read_range(history, &range, from_unix_ns != 0, false, cancel, ret_moment, error);
+	return read_range(history, &range, false, cancel, ret_moment, error);
 }
 
 static int check_times(const char *name, const struct moment_name *parts, uint64_t now_unix_ns,
@@ -358,7 +380,7 @@ int history_moment_check(const char *name, uint64_t now_unix_ns, struct error *e
 	return result;
 }
 
-int history_moment_read(const char *name, uint64_t now_unix_ns, bool with_parts,
+int history_moment_read(const char *name, uint64_t now_unix_ns, bool with_parts, bool nearest,
 			struct history_moment *ret_moment, struct error *error)
 {
 	struct moment_name parts = split(name);
@@ -366,7 +388,7 @@ int history_moment_read(const char *name, uint64_t now_unix_ns, bool with_parts,
 
 	*ret_moment = (struct history_moment){NULL, NULL, NULL};
 	if (result == 0)
-		result = read_named(&parts, now_unix_ns, with_parts, ret_moment, error);
+		result = read_named(&parts, now_unix_ns, with_parts, nearest, ret_moment, error);
 	release_name(&parts);
 	return result;
 }

@@ -75,6 +75,9 @@ static const struct option list[] = {
 	{OPTION('\0', "max-bytes", "N", struct report_options, max_bytes), .minimum = 1, .maximum = 1e18,
 	 .description = "refuse a file with more bytes of JSON than this (default 4294967296 and, above "
 			"16 MiB, 1000 per byte of the file)"},
+	{OPTION('\0', "nearest", NULL, struct report_options, nearest),
+	 .description = "where a history has nothing of HISTORY@WHEN, take the nearest round and say so, "
+			"instead of failing"},
 	{OPTION('o', "output", "OUT", struct report_options, output),
 	 .description = "write to this file, which is replaced only once the report is complete; - for "
 			"standard output"},

@@ -26,7 +26,7 @@ enum {
 struct file_reading {
 	const char *path;
 	uint64_t max_bytes;
-	bool to_compare;
+	bool nearest, to_compare;
 	size_t first; /* index of the first file with this name, which is read once */
 	struct history_moment file;
 	struct error error;
@@ -45,15 +45,28 @@ static char *make_note(const struct snapshot *snapshot)
 			     format != NULL && window != NULL ? "; " : "", format != NULL ? format : "");
 }
 
-int snapshot_file_read(const char *path, uint64_t max_bytes, bool to_compare, struct history_moment *ret_file,
-		       struct error *error)
+/* Whether a directory has days of a history. */
+static bool is_history(const char *directory)
+{
+	struct history_files files;
+	const bool has_days = history_files_list(directory, &files, NULL) == 0 && files.count != 0;
+
+	history_files_release(&files);
+	return has_days;
+}
+
+int snapshot_file_read(const char *path, uint64_t max_bytes, bool nearest, bool to_compare,
+		       struct history_moment *ret_file, struct error *error)
 {
 	struct snapshot *snapshot;
 	int result;
 
 	if (history_moment_is_named(path))
-		return history_moment_read(path, clock_ns(CLOCK_REALTIME), to_compare, ret_file, error);
+		return history_moment_read(path, clock_ns(CLOCK_REALTIME), to_compare, nearest, ret_file,
+					   error);
 	result = ctprof_read(path, max_bytes, &snapshot, error);
+	if (result == -EISDIR && is_history(path))
+		return error_set(error, result, "%s is a history: name a moment: %s@-1h", path, path);
 	if (result < 0)
 		return result;
 	*ret_file = (struct history_moment){
@@ -162,8 +175,8 @@ static void *read_queued(void *argument)
 
 		if (reading->first == i)
 			reading->result = snapshot_file_read(reading->path, reading->max_bytes,
-							     reading->to_compare, &reading->file,
-							     &reading->error);
+							     reading->nearest, reading->to_compare,
+							     &reading->file, &reading->error);
 	}
 	return NULL;
 }
@@ -203,7 +216,7 @@ static int check_readings(struct file_reading readings[], size_t count, struct e
 	return 0;
 }
 
-int snapshot_files_read(const char *const paths[], size_t count, uint64_t max_bytes,
+int snapshot_files_read(const char *const paths[], size_t count, uint64_t max_bytes, bool nearest,
 			struct history_moment ret_files[], struct error *error)
 {
 	struct file_reading *readings;
@@ -220,6 +233,7 @@ int snapshot_files_read(const char *const paths[], size_t count, uint64_t max_by
 	for (size_t i = 0; i < count; i++) {
 		readings[i].path = paths[i];
 		readings[i].max_bytes = max_bytes;
+		readings[i].nearest = nearest;
 		readings[i].to_compare = count > 1;
 		while (strcmp(paths[readings[i].first], paths[i]) != 0)
 			readings[i].first++;

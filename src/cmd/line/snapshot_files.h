@@ -10,12 +10,12 @@
 #include "history_moment.h"
 
 /*
- * Reads a snapshot that the user named, a file or a moment of a history, with all that a comparison needs if
- * `to_compare`; "-" is standard input. Returns 0, or a negative errno with a sentence that names it. From any
- * thread.
+ * Reads a snapshot that the user named, a file or a moment of a history (`nearest`: history_moment.h), with
+ * all that a comparison needs if `to_compare`; "-" is standard input. Returns 0, or a negative errno with a
+ * sentence that names it. From any thread.
  */
-int snapshot_file_read(const char *path, uint64_t max_bytes, bool to_compare, struct history_moment *ret_file,
-		       struct error *error);
+int snapshot_file_read(const char *path, uint64_t max_bytes, bool nearest, bool to_compare,
+		       struct history_moment *ret_file, struct error *error);
 
 /* Releases all three, which may be NULL. */
 void snapshot_file_release(struct history_moment *file);
@@ -38,7 +38,7 @@ int snapshot_files_check_history(const char *directory, const char *output, stru
  * "-"; a path given twice is read once. Notes go to stderr. The caller releases each moment after a success.
  * Returns 0, or a negative errno with a sentence that names the file.
  */
-int snapshot_files_read(const char *const paths[], size_t count, uint64_t max_bytes,
+int snapshot_files_read(const char *const paths[], size_t count, uint64_t max_bytes, bool nearest,
 			struct history_moment ret_files[], struct error *error);
 
 /*

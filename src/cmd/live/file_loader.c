@@ -162,7 +162,7 @@ static void load(void *argument)
 	struct history_moment file;
 	struct error error;
 
-	if (snapshot_file_read(job->path, CTPROF_DEFAULT_LIMIT, true, &file, &error) < 0) {
+	if (snapshot_file_read(job->path, CTPROF_DEFAULT_LIMIT, true, true, &file, &error) < 0) {
 		event.is_error = true;
 		event.message = memory_duplicate(error.text);
 	} else {

@@ -8,16 +8,12 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/clock.h"
 #include "base/humanize.h"
 #include "base/memory.h"
+#include "cmd/line/history_absence.h"
 #include "cmd/line/history_moment.h"
 #include "moment_courses.h"
 #include "moment_strip.h"
-#include "session/when.h"
-
-/* A nearest round further away from the time that was asked for gets a message. */
-#define NEAR_NS (15 * NS_PER_S)
 
 enum {
 	LOOKS_MAX = 8,
@@ -124,13 +120,12 @@ static int find_mark(struct moment_loader *loader, bool before, struct history_r
 	return result;
 }
 
-/* Finds the round that the screen asks for; `*ret_message` says when it is not quite that one. */
+/* Finds the round that the screen asks for; `*ret_message` says that it is only the nearest one. */
 static int find_round(struct moment_loader *loader, const struct ui_look *look,
 		      struct history_round *ret_round, char **ret_note, char **ret_message,
 		      struct error *error)
 {
-	char asked[WHEN_TEXT_SIZE];
-	uint64_t off_ns;
+	struct history_absence absence = {look->unix_ns, look->unix_ns, {0}, NULL};
 	int result;
 
 	switch (look->kind) {
@@ -148,13 +143,10 @@ static int find_round(struct moment_loader *loader, const struct ui_look *look,
 		break;
 	}
 	result = history_find(loader->history, look->unix_ns, HISTORY_NEAREST, ret_round, error);
-	if (result < 0)
+	if (result < 0 || history_holds(loader->history, look->unix_ns, NULL) != 0)
 		return result;
-	off_ns = ret_round->unix_ns > look->unix_ns ? ret_round->unix_ns - look->unix_ns
-						    : look->unix_ns - ret_round->unix_ns;
-	if (off_ns > NEAR_NS && off_ns > 2 * ret_round->span_ns)
-		*ret_message = memory_format("nothing recorded at %s: this is the nearest round",
-					     when_format(asked, look->unix_ns));
+	absence.nearest = *ret_round;
+	*ret_message = history_absence_describe(loader->history, &absence);
 	return 0;
 }
 

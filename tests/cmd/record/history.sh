@@ -136,10 +136,16 @@ refused()
     result "$name" "$([ $status = "$expected" ] && printf '%s\n' "$said" | grep -q -e "$text" || echo "status $status: $said")"
 }
 
-refused "nothing was recorded before" 1 "has no round before 2026-01-01 00:00:00; " "$ctop" dump --history "$history" --to 2026-01-01
-refused "nor after" 1 "has no round after 2100-01-01 00:00:00; " "$ctop" dump --history "$history" --from 2100-01-01
-refused "nor between" 1 "has no round from 2026-01-01 00:00:00 to 2026-01-02 00:00:00; " "$ctop" dump --history "$history" \
-    --from 2026-01-01 --to 2026-01-02
+later='the nearest round is of 20.* later; --nearest takes it$' earlier='the nearest round is of 20.* earlier; --nearest takes it$'
+refused "nothing was recorded before" 1 "$history: nothing was recorded before 2026-01-01 00:00:00: $later" "$ctop" dump \
+    --history "$history" --to 2026-01-01
+refused "nor after" 1 "nothing was recorded after 2100-01-01 00:00:00: $earlier" "$ctop" dump --history "$history" --from 2100-01-01
+refused "nor between" 1 "nothing was recorded from 2026-01-01 00:00:00 to 2026-01-02 00:00:00: $later" "$ctop" dump \
+    --history "$history" --from 2026-01-01 --to 2026-01-02
+result "the nearest round is printed" "$("$ctop" dump --history "$history" --nearest --from 2100-01-01 --every 1m --format csv \
+    --limit 1 2>"$directory/said" | awk -F, -v last="$last" 'END { if (NR != 2 || $1 != last) print NR, "lines, the last is of", $1 }')"
+result "and that it is the nearest" "$(grep -q '^ctop: nothing was recorded after 2100-01-01 00:00:00: .* earlier$' "$directory/said" ||
+    cat "$directory/said")"
 refused "from after to" 2 "is later than --to" "$ctop" dump --history "$history" --from -1m --to -2m
 refused "a time is checked" 2 "did you mean '-15m'" "$ctop" dump --history "$history" --from 15m
 refused "there is no such directory" 1 "$directory/no" "$ctop" dump --history "$directory/no"
@@ -148,39 +154,49 @@ refused "a directory without a history" 1 "$directory" "$ctop" history --history
 
 # --- moments ---
 
-result "a moment is shown" "$("$ctop" show "$history@now" 2>&1 | grep -q "^$history@20.* rate over " || "$ctop" show "$history@now" 2>&1)"
-result "of the history that is meant" "$("$ctop" show @now --history "$history" 2>&1 | grep -q "^$history@20" || "$ctop" show @now --history "$history" 2>&1)"
+# the newest round, by its time
+newest="@@${last%?????????}.${last#"${last%?????????}"}"
+result "a moment is shown" "$("$ctop" show "$history$newest" 2>&1 | grep -q "^$history@20.* rate over " || "$ctop" show "$history$newest" 2>&1)"
+result "of the history that is meant" "$("$ctop" show "$newest" --history "$history" 2>&1 | grep -q "^$history@20" ||
+    "$ctop" show "$newest" --history "$history" 2>&1)"
 mkdir "$directory/ctop"
 echo "history = $history" >"$directory/ctop/ctop.conf"
-result "or that the configuration names" "$("$ctop" show @now 2>&1 | grep -q "^$history@20" || "$ctop" show @now 2>&1)"
-result "the live command prints it too" "$("$ctop" -b @now 2>&1 | grep -q "^$history@20" || "$ctop" -b @now 2>&1)"
+result "or that the configuration names" "$("$ctop" show "$newest" 2>&1 | grep -q "^$history@20" || "$ctop" show "$newest" 2>&1)"
+result "the live command prints it too" "$("$ctop" -b --nearest @now 2>&1 | grep -q "^$history@20" || "$ctop" -b --nearest @now 2>&1)"
 rm -r "$directory/ctop"
-moment=$(TZ=EST5 "$ctop" show "$history@now" 2>&1 | sed -n "s#^\($history@[0-9-]* [0-9:]*\)  20.*#\1#p")
+moment=$(TZ=EST5 "$ctop" show "$history$newest" 2>&1 | sed -n "s#^\($history@[0-9-]* [0-9:]*\)  20.*#\1#p")
 result "its name is a moment too" "$(TZ=EST5 "$ctop" show "$moment" 2>&1 | grep -q "^$moment  " || echo "$moment")"
 result "a file of that name is meant" "$("$ctop" show "$directory/file@now" 2>&1 | grep -q "^$directory/file@now  " ||
     "$ctop" show "$directory/file@now" 2>&1)"
-result "a time before the history: the nearest is told" "$("$ctop" show "$history@2026-01-01" 2>&1 >/dev/null |
-    grep -q 'the history had not begun at 2026-01-01 00:00:00: the nearest round is of 20.* later' || "$ctop" show "$history@2026-01-01" 2>&1 >/dev/null)"
+refused "a time before the history" 1 "$history: the history had not begun at 2026-01-01 00:00:00: $later" "$ctop" show "$history@2026-01-01"
+refused "a time after it, on one side" 1 "the history had ended at 2100-01-01 00:00:00: $earlier" "$ctop" diff "$history$newest" \
+    "$history@2100-01-01"
+result "the nearest is shown, and told" "$("$ctop" show --nearest "$history@2026-01-01" 2>&1 >"$directory/shown" |
+    grep -q '^ctop: the history had not begun at 2026-01-01 00:00:00: the nearest round is of 20.* later$' &&
+    grep -q "^$history@20" "$directory/shown" || "$ctop" show --nearest "$history@2026-01-01" 2>&1)"
+refused "a history is no snapshot" 1 "$history is a history: name a moment: $history@-1h$" "$ctop" show "$history"
 # the burner has a CPU all the time, as often as the hypervisor lets it
 range=$("$ctop" show "$history@-1h..now" -f "$burns" --columns cpu 2>/dev/null)
 result "a range is shown" "$(echo "$range" | grep -q "^$history@20.*\.\.20.*  rate over " || echo "$range")"
 result "with what ran in it" "$(echo "$range" | awk -v burns="$burns" '$1 == burns { cpu = $2 } END { if (cpu < 1) print "CPU% is", cpu }')"
 refused "a range that ends first" 1 "the range is empty: it ends at " "$ctop" show "$history@now..-1h"
-refused "a range outside" 1 "nothing was recorded from .* has rounds from " "$ctop" show "$history@-2h..-1h"
+refused "a range outside" 1 "$history: nothing was recorded from 20.* to 20.*: $later" "$ctop" show "$history@-2h..-1h"
+result "or the round nearest to it" "$("$ctop" show --nearest "$history@-2h..-1h" 2>/dev/null | grep "^$history@20" | grep -qv '[.][.]' ||
+    "$ctop" show --nearest "$history@-2h..-1h" 2>&1)"
 refused "a range of no time" 2 "as a range of a history: .*did you mean '09:40'" "$ctop" show "$history@-1h..9.40"
 refused "a time that is none" 2 "and as a moment of a history: .*did you mean '09:40'" "$ctop" show "$history@9.40"
 refused "a moment of nothing" 1 "$directory/no" "$ctop" show "$directory/no@now"
-said=$("$ctop" diff "$history@@$((first / 1000000000 + 1))" "$history@now" -g process --fail-if "after:run_time_ns($burns) > 1ms" 2>&1)
+said=$("$ctop" diff "$history@@$((first / 1000000000 + 1))" "$history$newest" -g process --fail-if "after:run_time_ns($burns) > 1ms" 2>&1)
 status=$?
 result "two moments are compared" "$([ $status = 3 ] && echo "$said" | grep -q 'compares rates over ' || echo "status $status: $said")"
 range=$(echo "$said" | sed -n 's/^ctop: what happened between them: ctop show .\(.*\).$/\1/p')
 result "what happened between them is named" "$("$ctop" show "$range" 2>&1 | grep -q "^$range  .*  rate over " || echo "$said")"
 
-said=$("$ctop" diff "$history@now" "$history@@4102444800" 2>&1)
+said=$("$ctop" diff --nearest "$history@now" "$history@@4102444800" 2>&1)
 result "one round is the same on both sides, with nothing between" "$(echo "$said" | grep -q 'both are the same capture' &&
     ! echo "$said" | grep 'what happened between' || echo "$said")"
 result "a moment is compared with what comes through a pipe" "$("$ctop" capture --no-heap -o - 2>/dev/null |
-    "$ctop" diff "$history@now" - -g process 2>&1 | grep -q '^note: .* threads are the same on both sides' ||
+    "$ctop" diff "$history$newest" - -g process 2>&1 | grep -q '^note: .* threads are the same on both sides' ||
     echo "it is not")"
 
 # --- rounds of other versions ---
@@ -291,12 +307,15 @@ fi
 # --- a gap ---
 
 sleep 3 # in which nobody records
-# a second after the newest round is that of the day before, though the clock has passed it by now
-newest=$(date -u -d "@${last%?????????}" +%H:%M:%S)
-after=$(date -u -d "@$((${last%?????????} + 1))" +%H:%M:%S)
-result "times of day are the last ones before the newest round" "$(dump --mode total --format csv --limit 1 --from "$after" --to "$newest" |
+# time_of_day SECONDS: the time of day so long after the newest round
+time_of_day()
+{
+    date -u -d "@$((${last%?????????} + $1))" +%H:%M:%S
+}
+result "times of day are the last ones before now" "$(dump --mode total --format csv --limit 1 --from "$(time_of_day -60)" --to "$(time_of_day 1)" |
     awk -F, 'NR == 1 && $1 != "time_unix_ns"; END { if (NR != 7) print NR, "lines" }')"
 "$ctop" record --no-heap -d 0.5 -n 2 --history "$history" 2>/dev/null
+refused "nothing is shown of it" 1 "nothing was recorded at 20.* $(time_of_day 2): the nearest round is of 20" "$ctop" show "$history@$(time_of_day 2)"
 result "a gap is listed" "$("$ctop" history --history "$history" | grep -A 3 '^## gaps' | grep -q 'not recorded' || "$ctop" history --history "$history")"
 result "nothing is counted over it" "$(dump --format csv --limit 1 | awk 'END { if (NR != 7) print NR - 1, "tables" }')"
 result "JSON lists the same" "$("$ctop" history --history "$history" --format json | grep -q '"not recorded"' ||
