@@ -196,8 +196,14 @@ static void read_rounds(struct history *history, enum reading reading, size_t nu
 		require(!more || next.day > round.day || (next.day == round.day && next.id > round.id));
 		if (more)
 			history_adjoins(history, &round, &next);
-		if (reading == READING_STEPS)
+		if (reading == READING_STEPS) {
+			const uint64_t later_ns = round.unix_ns + i * NS_PER_S;
+
 			holds(history_find(history, round.unix_ns, HISTORY_NEAREST, &other, &error), &error);
+			holds(history_find_within(history, round.unix_ns + 1, later_ns, &other, &error),
+			      &error);
+			holds(history_holds(history, later_ns, &error), &error);
+		}
 		if (more)
 			round = next;
 	}

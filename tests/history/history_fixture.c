@@ -302,6 +302,9 @@ size_t fixture_read_everything(const char *directory)
 
 	for (enum history_side side = HISTORY_AT_OR_BEFORE; side <= HISTORY_NEAREST; side++)
 		history_find(history, fixture_unix_ns(&fixture_host, 50), side, &round, NULL);
+	history_find_within(history, fixture_unix_ns(&fixture_host, 50), fixture_unix_ns(&fixture_host, 60),
+			    &round, NULL);
+	history_holds(history, fixture_unix_ns(&fixture_host, 50), NULL);
 	if (history_last(history, &round, NULL) == 0)
 		history_step(history, &round, -INT64_C(1000000), &round, NULL);
 	if (history_range(history, 0, UINT64_MAX, &rounds, &count, NULL) == 0)

@@ -177,6 +177,8 @@ static void read_anything(const char *directory)
 	}
 	for (enum history_side side = HISTORY_AT_OR_BEFORE; side <= HISTORY_NEAREST; side++)
 		history_find(history, fixture_unix_ns(&fixture_host, below(100)), side, &round, NULL);
+	history_find_within(history, fixture_unix_ns(&fixture_host, below(100)), UINT64_MAX, &round, NULL);
+	history_holds(history, fixture_unix_ns(&fixture_host, below(100)), NULL);
 	if (history_last(history, &round, NULL) == 0)
 		history_step(history, &round, -1000, &round, NULL);
 	if (history_range(history, 0, UINT64_MAX, &rounds, &count, NULL) == 0)
