@@ -302,6 +302,12 @@ struct heap_process {
 	const char *text;    /* detail, may be NULL */
 };
 
+/* The title that a process has given itself, or its command line (ctop record --titles all). */
+struct process_title {
+	uint32_t tgid;
+	const char *text; /* UTF-8 */
+};
+
 enum namespace_kind {
 	NAMESPACE_PID,
 	NAMESPACE_USER,
@@ -356,6 +362,8 @@ struct provenance {
 	struct heap_process *heap;
 	size_t heap_count;
 	struct text_pairs containers; /* names by id, ascending: container_names.h */
+	struct process_title *titles; /* of the processes chosen by the recorder, ascending by tgid */
+	size_t title_count;
 	const char *hostname;
 	uint64_t cpu_ticks[CPU_TICK_KINDS];
 	bool cpu_ticks_known;
@@ -683,10 +691,19 @@ struct smaps_record *snapshot_add_smaps(struct snapshot *snapshot, size_t thread
 void snapshot_add_resident(struct snapshot *snapshot, size_t thread, uint64_t bytes, uint64_t read_at_ns);
 
 /*
- * Sorts exceptions, cgroups, smaps and resident records; of those that are repeated the last is kept. Frees
- * what only adding needs. To be called once, at the end.
+ * Sorts exceptions, cgroups, titles, smaps and resident records; of those that are repeated the last is kept.
+ * Frees what only adding needs. To be called once, at the end.
  */
 void snapshot_finish(struct snapshot *snapshot);
+
+/*
+ * Copies titles of processes, in any order, each process once, into a finished round that has none. Besides
+ * the caller's thread only the capture may use the round: it looks at no titles.
+ */
+void snapshot_set_titles(struct snapshot *snapshot, const struct process_title titles[], size_t count);
+
+/* The title of a process in a snapshot, owned by it; NULL if it has none. */
+const char *snapshot_find_title(const struct snapshot *snapshot, uint32_t tgid);
 
 /* Whether a sched_ext scheduler ran, by the state that the kernel tells (kernel/sched/ext.c,
  * scx_enable_state_str). */

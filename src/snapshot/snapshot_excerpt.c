@@ -141,6 +141,8 @@ static void copy_facts(struct snapshot *copy, const struct snapshot *from)
 	to->tallies = NULL;
 	to->heap = NULL;
 	to->heap_count = 0;
+	to->titles = NULL;
+	to->title_count = 0;
 	memset(to->roots, 0, sizeof(to->roots));
 	to->containers = (struct text_pairs){0};
 	copy_devices(copy, &from->provenance.devices);

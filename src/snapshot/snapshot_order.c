@@ -27,6 +27,11 @@ static int compare_cgroups(const struct snapshot *snapshot, size_t left, size_t 
 				   snapshot->cgroups[right].path);
 }
 
+static int compare_titles(const struct snapshot *snapshot, size_t left, size_t right)
+{
+	return order_u64(snapshot->provenance.titles[left].tgid, snapshot->provenance.titles[right].tgid);
+}
+
 static int compare_smaps(const struct snapshot *snapshot, size_t left, size_t right)
 {
 	return order_u64(snapshot->smaps[left].thread, snapshot->smaps[right].thread);
@@ -87,6 +92,14 @@ static void sort_elements(const struct snapshot *snapshot, void *elements, size_
 	free(sorted);
 }
 
+static void sort_titles(struct snapshot *snapshot)
+{
+	struct provenance *provenance = &snapshot->provenance;
+
+	sort_elements(snapshot, provenance->titles, sizeof(*provenance->titles), &provenance->title_count,
+		      compare_titles);
+}
+
 void snapshot_finish(struct snapshot *snapshot)
 {
 	sort_elements(snapshot, snapshot->exceptions, sizeof(*snapshot->exceptions),
@@ -97,9 +110,41 @@ void snapshot_finish(struct snapshot *snapshot)
 		      compare_smaps);
 	sort_elements(snapshot, snapshot->resident, sizeof(*snapshot->resident), &snapshot->resident_count,
 		      compare_resident);
+	sort_titles(snapshot);
 	free(snapshot->triple_slots);
 	snapshot->triple_slots = NULL;
 	snapshot->triple_slot_count = snapshot->triples_hashed = 0;
+}
+
+void snapshot_set_titles(struct snapshot *snapshot, const struct process_title titles[], size_t count)
+{
+	struct provenance *provenance = &snapshot->provenance;
+
+	if (count == 0)
+		return;
+	provenance->titles = arena_allocate(&snapshot->arena, count * sizeof(*titles));
+	for (size_t i = 0; i < count; i++)
+		provenance->titles[i] = (struct process_title){
+			titles[i].tgid,
+			arena_duplicate(&snapshot->arena, titles[i].text, strlen(titles[i].text))};
+	provenance->title_count = count;
+	sort_titles(snapshot);
+}
+
+static int find_title(const void *wanted, const void *element)
+{
+	return order_u64(*(const uint32_t *)wanted, ((const struct process_title *)element)->tgid);
+}
+
+const char *snapshot_find_title(const struct snapshot *snapshot, uint32_t tgid)
+{
+	const struct provenance *provenance = &snapshot->provenance;
+	const struct process_title *found = NULL;
+
+	if (provenance->title_count != 0)
+		found = bsearch(&tgid, provenance->titles, provenance->title_count,
+				sizeof(*provenance->titles), find_title);
+	return found != NULL ? found->text : NULL;
 }
 
 static int find_exception(const void *wanted, const void *element)

@@ -385,6 +385,13 @@ static const struct member heap_members[] = {
 
 static const struct object heap_object = LIST_OBJECT(heap_members, heap_process);
 
+static const struct member title_members[] = {
+	SAME(process_title, U32, 0, tgid),
+	SAME(process_title, TEXT, 0, text),
+};
+
+static const struct object title_object = LIST_OBJECT(title_members, process_title);
+
 static const struct member latency_histogram_members[] = {
 	SAME(latency_histogram, U64, MEMBER_OMITTED, sum_ns),
 	SAME(latency_histogram, U64, MEMBER_OMITTED, max_ns),
@@ -588,6 +595,7 @@ static const struct member provenance_members[] = {
 	{NAME("waits"), MEMBER_OMITTED | MEMBER_UNCODED, MEMBER_WAITS},
 	LIST(provenance, "heap", MEMBER_OMITTED, heap, heap_count, heap_object),
 	PROVENANCE("containers", TEXT_PAIRS, containers),
+	LIST(provenance, "titles", MEMBER_OMITTED | MEMBER_UNCODED, titles, title_count, title_object),
 	{NAME("window"), MEMBER_OMITTED | MEMBER_UNCODED, MEMBER_WINDOW, .object = &window_object},
 	/* it lies behind the struct, in that of the snapshot */
 	{NAME("latency"), MEMBER_OMITTED | MEMBER_UNCODED, MEMBER_LATENCY,

@@ -117,6 +117,7 @@ static void code_round(struct round *round)
 	round_code_cgroups(round);
 	round_code_task_fields(round);
 	round_code_devices(round);
+	round_code_titles(round);
 }
 
 /* A number with a fraction, or NAN. */

@@ -54,6 +54,8 @@ enum round_stream {
 	STREAM_LATENCY_SHARES = STREAM_DELAYS + 8, /* how many, and the members of each */
 	STREAM_DEVICES = STREAM_LATENCY_SHARES + 1 + 8,
 	STREAM_MARKS = STREAM_DEVICES + 4, /* one number: made-up names have their mark */
+	STREAM_TITLES,                     /* how many, which are those of the other round, processes */
+	STREAM_TITLE_TEXTS,
 	STREAM_TOTAL,
 };
 
@@ -207,6 +209,12 @@ void round_code_task_fields(struct round *round);
 /* --- devices.c --- */
 
 void round_code_devices(struct round *round);
+
+/* --- titles.c --- */
+
+/* Titles of processes. Rounds without any, such as those of versions that read none, have no stream of them.
+ */
+void round_code_titles(struct round *round);
 
 /* --- interval.c --- */
 

@@ -408,6 +408,7 @@ static void add_states(struct snapshot *snapshot)
 
 static void add_lists(struct snapshot *snapshot)
 {
+	static const struct process_title titles[] = {{12, "web: worker"}, {10, "db: shop \"UPDATE\""}};
 	struct provenance *provenance = &snapshot->provenance;
 
 	provenance->capability_count = 2;
@@ -427,6 +428,7 @@ static void add_lists(struct snapshot *snapshot)
 	provenance->heap = arena_allocate_zero(&snapshot->arena, 2, sizeof(struct heap_process));
 	provenance->heap[0] = (struct heap_process){.tgid = 12, .layout = "known-build", .version = "5.3.0"};
 	provenance->heap[1] = (struct heap_process){.tgid = 10, .tag = "dwarf-parse-failure", .text = "no"};
+	snapshot_set_titles(snapshot, titles, ARRAY_COUNT(titles));
 }
 
 /* A CPU that is offline, a disk and a network. */

@@ -100,6 +100,24 @@ static void test_threads_and_cgroups(void **state)
 	snapshot_release(snapshot);
 }
 
+/* Titles are found in whatever order a file has them; the last of a process counts, and one may lack its
+ * text.
+ */
+static void test_titles(void **state)
+{
+	struct snapshot *snapshot = read_knowledge(
+		"\"titles\":[{\"tgid\":9,\"text\":\"old\"},{\"text\":\"of nobody\"},{\"tgid\":7},"
+		"{\"tgid\":2,\"text\":\"two\"},{\"tgid\":9,\"text\":\"new\"}]",
+		"", "");
+
+	(void)state;
+	assert_string_equal(snapshot_find_title(snapshot, 9), "new");
+	assert_string_equal(snapshot_find_title(snapshot, 2), "two");
+	assert_null(snapshot_find_title(snapshot, 7));
+	assert_null(snapshot_find_title(snapshot, 8));
+	snapshot_release(snapshot);
+}
+
 /* Waits are known where the file says so at its top; those for a CPU and in D count as stuck. */
 static void test_waits(void **state)
 {
@@ -193,6 +211,9 @@ static void test_wrong_types_are_refused(void **state)
 		"\"latency\":{\"groups\":[{\"pcomm\":1}]}",
 		"\"latency\":{\"groups\":[{\"run_queue\":{\"buckets\":[\"1\"]}}]}",
 		"\"heap\":[1]",
+		"\"titles\":{}",
+		"\"titles\":[{\"tgid\":-1}]",
+		"\"titles\":[{\"tgid\":1,\"text\":2}]",
 		"\"host\":{\"cpu_ticks\":[0.5]}",
 		"\"version\":\"1\"",
 		"\"uid\":-1",
@@ -299,6 +320,7 @@ int main(void)
 		cmocka_unit_test(test_missing_becomes_state),
 		cmocka_unit_test(test_unknown_names_are_ignored_and_reasons_kept),
 		cmocka_unit_test(test_threads_and_cgroups),
+		cmocka_unit_test(test_titles),
 		cmocka_unit_test(test_waits),
 		cmocka_unit_test(test_latency),
 		cmocka_unit_test(test_wrong_types_are_refused),

@@ -47,6 +47,7 @@ static const char *const tokens[] = {
 	"\"threads\":[]",
 	"\"tid\":1",
 	"\"heap\":[{}]",
+	"\"titles\":[{}]",
 	"\"tallies\":{\"io\":{\"missed\":{\"y\":1}}}",
 	"\"age_ns\":{\"io\":1}",
 	"\"cpu_usage_usec\":1",

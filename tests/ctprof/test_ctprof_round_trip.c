@@ -166,6 +166,8 @@ static void test_every_member_of_ctop_is_written(void **state)
 		"\"waits\":\"under-way\"",
 		"\"heap\":[{\"tgid\":12,\"layout\":\"known-build\",\"version\":\"5.3.0\"},"
 		"{\"tgid\":10,\"tag\":\"dwarf-parse-failure\",\"text\":\"no\"}]",
+		"\"titles\":[{\"tgid\":10,\"text\":\"db: shop \\\"UPDATE\\\"\"},"
+		"{\"tgid\":12,\"text\":\"web: worker\"}]",
 		"\"scx\":{\"scheduler\":\"rusty_1.1.4_x86_64\",\"enable_seq\":4,\"loaded_boottime_ns\":4100,"
 		"\"read_monotonic_ns\":5001,\"type\":\"task_ctx\",\"storage\":\"task_data\","
 		"\"layout\":\"arena, id before the context\",\"size\":48,\"mismatched\":1,"

@@ -464,6 +464,22 @@ static void fill_lists(struct random_host *host, struct snapshot *snapshot)
 		fill_tallies(host, snapshot);
 }
 
+/* Some processes keep a title from round to round, some change it, some have one now and then. */
+static void fill_titles(struct random_host *host, struct snapshot *snapshot)
+{
+	struct process_title titles[8];
+	size_t count = 0;
+
+	for (uint32_t tgid = 1; tgid <= ARRAY_COUNT(titles) && !one_in(host, 8); tgid++) {
+		if (!one_in(host, 3))
+			titles[count++] = (struct process_title){
+				one_in(host, 50) ? UINT32_MAX - tgid : 10 * tgid,
+				arena_format(&snapshot->arena, "server: \xc3\xa4 %u",
+					     (unsigned int)random_below(host, one_in(host, 3) ? 100 : 1))};
+	}
+	snapshot_set_titles(snapshot, titles, count);
+}
+
 static struct device *fill_device_list(struct random_host *host, struct snapshot *snapshot, size_t *ret_count)
 {
 	struct device *devices;
@@ -507,6 +523,7 @@ static void fill_provenance(struct random_host *host, struct snapshot *snapshot)
 			(enum feature_state)random_below(host, FEATURE_STATE_OFF + 1), random_reason(host),
 			random_text(host, snapshot), random_text(host, snapshot)};
 	fill_lists(host, snapshot);
+	fill_titles(host, snapshot);
 	fill_devices(host, snapshot);
 }
 

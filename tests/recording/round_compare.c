@@ -463,6 +463,12 @@ static bool capture_facts_differ(const struct provenance *a, const struct proven
 		TEXT(heap[index].tag);
 		TEXT(heap[index].text);
 	}
+	index = 0;
+	NUMBER(title_count);
+	for (index = 0; index < a->title_count; index++) {
+		NUMBER(titles[index].tgid);
+		TEXT(titles[index].text);
+	}
 	return false;
 }
 
