@@ -98,7 +98,8 @@ static void narrow_living(struct selection *selection, const struct filter *filt
 	allow_by_thread(selection);
 	forbid(selection->allowed_thread,
 	       filter_members(filter, &(struct filter_subjects){.snapshot = now,
-								.commands = selection->view->commands}),
+								.commands = selection->view->commands,
+								.titles = true}),
 	       now->thread_count);
 }
 

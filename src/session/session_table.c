@@ -169,8 +169,10 @@ static bool *rows_with(struct table_work *work, size_t term)
 	uint32_t *pids;
 
 	/* almost any user or cgroup has a process with some word in its command line */
-	if (shown->by_thread || axis == AXIS_PROCESS || axis == AXIS_PID)
+	if (shown->by_thread || axis == AXIS_PROCESS || axis == AXIS_PID) {
 		subjects.commands = work->view->commands;
+		subjects.titles = true;
+	}
 	members = filter_term_members(work->view->filter, term, axis, &subjects);
 	for (size_t k = 0; k < shown->count; k++)
 		rows[shown->row_of[k]] |= members[shown->threads[k]];

@@ -181,7 +181,8 @@ static struct refusal refuse_identity(const struct question *question)
 {
 	const struct snapshot *now = question->now;
 
-	if (question->entry->inputs[0] == IDENTITY_COMMAND && question->view->commands == NULL)
+	if (question->entry->inputs[0] == IDENTITY_COMMAND && question->view->commands == NULL &&
+	    now->provenance.title_count == 0)
 		return refusal_of(SOURCE_NONE, question->of_file ? REASON_NOT_IN_FILE : REASON_NOT_READ);
 	if (question->entry->inputs[0] != IDENTITY_USER || now->provenance.present || now->thread_count == 0)
 		return nothing_refused;

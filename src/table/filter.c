@@ -511,14 +511,17 @@ static void answer_states(const struct term *term, const struct snapshot *snapsh
 
 /* --- command lines --- */
 
-/* Whether the command line of a process is known, and matches. */
+/* Whether the recorded title or the command line of a process is known, and matches. */
 static enum answer ask_command(const struct term *term, const struct filter_subjects *subjects, uint32_t tgid)
 {
 	const struct snapshot *snapshot = subjects->snapshot;
+	const char *title = subjects->titles ? snapshot_find_title(snapshot, tgid) : NULL;
 	const uint32_t leader = snapshot_find_row(snapshot, tgid, tgid);
 	const struct lookup_entry *entry;
 
-	if (leader == SNAPSHOT_NO_ROW)
+	if (title != NULL)
+		return (enum answer)answer_if(term_matches_name(term, title, strlen(title)));
+	if (subjects->commands == NULL || leader == SNAPSHOT_NO_ROW)
 		return ANSWER_UNKNOWN;
 	entry = lookup_cache_find(subjects->commands,
 				  &(struct lookup_request){.kind = LOOKUP_COMMAND,
@@ -579,7 +582,8 @@ static void answer_term(const struct term *term, enum axis axis, const struct fi
 			   answers);
 	else
 		answer_names(term, axis, subjects, answers);
-	if (subjects->commands != NULL && subjects->ended_pids == NULL && term_reads_commands(term))
+	if ((subjects->commands != NULL || (subjects->titles && snapshot->provenance.title_count != 0)) &&
+	    subjects->ended_pids == NULL && term_reads_commands(term))
 		answer_commands(term, subjects, answers);
 }
 

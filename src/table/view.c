@@ -254,7 +254,7 @@ static bool says_more(const struct view *view, enum column column)
 	case COLUMN_PID:
 		return !view->same.process && (threads || axis != AXIS_PID);
 	case COLUMN_COMMAND:
-		return view->looks_up && !view->same.process;
+		return (view->looks_up || view->has_titles) && !view->same.process;
 	case COLUMN_WCHAN:
 		return view->looks_up && threads && (view->tab == TAB_OVERVIEW || view->tab == TAB_RUN) &&
 		       (view->width == 0 || view->width >= WCHAN_SCREEN_MIN);

@@ -83,6 +83,7 @@ struct view {
 	int width;               /* cells of the screen for choosing columns; 0 for all columns of the tab */
 	bool shows_identity;     /* identity columns stand beside the tab's columns, where they fit */
 	bool looks_up;           /* texts that are looked up for what is shown too: of a live host */
+	bool has_titles;         /* some processes have recorded titles */
 	const struct lookup_cache *commands; /* command lines that were read, for filters; NULL for none. Not
 						owned */
 	/* Columns of the tab that nobody can fill here: their room is that of others. By

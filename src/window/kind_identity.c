@@ -115,7 +115,7 @@ static void count_distinct(const struct reducer *reducer, enum identity identity
 	hash_map_release(&seen);
 }
 
-/* The text of an identity; NULL for a user without a name (yet). */
+/* The text of an identity; NULL for a user without a name (yet), or a process without a recorded title. */
 static const char *text_of(const struct column_values *values, enum identity identity, uint32_t value,
 			   size_t *ret_length)
 {
@@ -125,6 +125,11 @@ static const char *text_of(const struct column_values *values, enum identity ide
 	if (identity == IDENTITY_CONTAINER) {
 		name = string_pool_text(&values->containers, value);
 		*ret_length = name_shown_length(name, string_pool_length(&values->containers, value));
+		return name;
+	}
+	if (identity == IDENTITY_COMMAND) {
+		name = snapshot_find_title(now, value);
+		*ret_length = name != NULL ? strlen(name) : 0;
 		return name;
 	}
 	if (identity != IDENTITY_USER) {
@@ -209,8 +214,10 @@ static void conclude(const struct conclusion *of, struct value *value)
 		value->state = VALUE_ABSENT;
 		return;
 	}
-	/* the text is looked up when the row is shown, if a process of this host can answer */
-	if ((identity == IDENTITY_COMMAND && accumulator->identity.distinct == 1) ||
+	/* unless it is recorded, the text is looked up when the row is shown, if a process of this host can
+	 * answer */
+	if ((identity == IDENTITY_COMMAND && accumulator->identity.distinct == 1 &&
+	     snapshot_find_title(of->values->now, number) == NULL) ||
 	    identity == IDENTITY_SLEEP) {
 		value->state = VALUE_UNAVAILABLE;
 		value->reason = REASON_NOT_IN_FILE;

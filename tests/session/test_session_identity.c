@@ -81,6 +81,37 @@ static void test_groups(void **state)
 	session_release(session);
 }
 
+/* A recorded title is the text of COMMAND, without anybody who looks it up. */
+static void test_titles(void **state)
+{
+	static const struct process_title titles[] = {{20, "web: \xc3\xa4 shop"}, {40, "last: idle"}};
+	static const enum column column = COLUMN_COMMAND;
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
+	struct session *session = session_create();
+	struct table *table;
+
+	(void)state;
+	for (int round = 0; round < 2; round++) {
+		struct snapshot *snapshot = fixture_snapshot(100 + 2 * round);
+
+		fill(snapshot, round);
+		snapshot_finish(snapshot);
+		snapshot_set_titles(snapshot, titles, ARRAY_COUNT(titles));
+		session_add_round(session, snapshot);
+	}
+	view.columns = &column;
+	view.column_count = 1;
+	table = fixture_table_of(session, &view);
+	assert_string_equal(fixture_shown(table, "last", column), "last: idle");
+	assert_string_equal(fixture_shown(table, "web", column), "2 processes");
+	fixture_expect_missing(table, "lone", column, REASON_NOT_IN_FILE);
+	view.level = VIEW_LEVEL_THREADS;
+	table = fixture_table_of(session, &view);
+	/* a thread of a process has the title of the process */
+	assert_string_equal(fixture_shown(table, "pool-2", column), "web: \xc3\xa4 shop");
+	session_release(session);
+}
+
 static void fill_unseen(struct snapshot *snapshot, int round)
 {
 	(void)round;
@@ -243,13 +274,10 @@ static void test_identity(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_groups),
-		cmocka_unit_test(test_unseen_names),
-		cmocka_unit_test(test_users_of_other_hosts),
-		cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_marked_thread),
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_identity),
+		cmocka_unit_test(test_groups),       cmocka_unit_test(test_titles),
+		cmocka_unit_test(test_unseen_names), cmocka_unit_test(test_users_of_other_hosts),
+		cmocka_unit_test(test_threads),      cmocka_unit_test(test_marked_thread),
+		cmocka_unit_test(test_order),        cmocka_unit_test(test_identity),
 	};
 
 	/* numbers, whatever this host knows */

@@ -573,6 +573,30 @@ static void test_commands(void **state)
 	snapshot_release(snapshot);
 }
 
+/* The titles that were recorded count as command lines where that is asked for. */
+static void test_titles(void **state)
+{
+	static const struct process_title titles[] = {{10, "db: shop UPDATE waiting"}};
+	struct snapshot *snapshot = make_threads();
+	struct filter *filter = filter_parse("command = *UPDATE*", NULL);
+	bool *members;
+
+	(void)state;
+	assert_non_null(filter);
+	snapshot_set_titles(snapshot, titles, 1);
+	members = filter_term_members(filter, 0, AXIS_PROCESS,
+				      &(struct filter_subjects){.snapshot = snapshot, .titles = true});
+	assert_true(members[1]);
+	assert_true(members[2]);
+	assert_false(members[0]);
+	free(members);
+	members = filter_term_members(filter, 0, AXIS_USER, &(struct filter_subjects){.snapshot = snapshot});
+	assert_false(members[1]);
+	free(members);
+	filter_release(filter);
+	snapshot_release(snapshot);
+}
+
 static void assert_unmatched(const struct snapshot *snapshot, const char *text, const char *expected)
 {
 	struct filter *filter = filter_parse(text, NULL);
@@ -867,7 +891,7 @@ int main(void)
 		cmocka_unit_test(test_members),      cmocka_unit_test(test_mixed),
 		cmocka_unit_test(test_conditions),   cmocka_unit_test(test_many),
 		cmocka_unit_test(test_without),      cmocka_unit_test(test_commands),
-		cmocka_unit_test(test_unmatched),
+		cmocka_unit_test(test_titles),       cmocka_unit_test(test_unmatched),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

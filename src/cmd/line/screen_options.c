@@ -244,9 +244,10 @@ void screen_options_check_filter(const struct session *session, const struct vie
 
 	for (size_t i = 0; view->filter != NULL && filter_column(view->filter, i) != COLUMN_COUNT; i++) {
 		buffer_clear(&words);
-		if (filter_column(view->filter, i) == COLUMN_COMMAND)
-			command_note("the filter: command lines are read on the live screen only; process = "
-				     "NAME compares names");
+		if (filter_column(view->filter, i) == COLUMN_COMMAND &&
+		    session_now(session)->provenance.title_count == 0)
+			command_note("the filter: command lines are read on the live screen only, and no "
+				     "title was recorded here; process = NAME compares names");
 		else if (session_refuse_column(session, view, filter_column(view->filter, i), &words))
 			command_note("the filter: %s", words.data);
 	}
