@@ -348,6 +348,10 @@ bool screen_lookup_row_has(const struct ui *ui, const struct table_row *row, con
 const struct lookup_entry *screen_lookup_of(struct ui *ui, const struct table_row *row,
 					    enum lookup_kind kind);
 
+/* The recorded title of that process, else its command line as screen_lookup_of() finds it. Valid until the
+ * next lookup or the next round; NULL: neither is known. */
+const char *screen_lookup_command(struct ui *ui, const struct table_row *row);
+
 /* Appends to an explanation what is looked up of a row: of STUCK and WAITING where a thread sleeps. */
 void screen_lookup_explain(struct ui *ui, const struct table_row *row, enum column column,
 			   struct buffer *lines);

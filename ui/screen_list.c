@@ -43,6 +43,15 @@ static void identify(struct ui *ui)
 	view->same.user = ui->identity.has_user;
 }
 
+/* Whether COMMAND has texts without lookups. While looking back it then stays, so that columns do not jump.
+ */
+static bool has_titles(const struct ui *ui)
+{
+	const struct snapshot *now = session_now(ui->session);
+
+	return (now != NULL && now->provenance.title_count != 0) || (ui->past.open && ui->view.has_titles);
+}
+
 void screen_list_refresh(struct ui *ui)
 {
 	const bool graphs = ui->page == PLACE_GRAPH;
@@ -53,6 +62,7 @@ void screen_list_refresh(struct ui *ui)
 	ui->view.shows_identity = ui->comparison == NULL;
 	ui->view.looks_up = screen_lookup_is_possible(ui);
 	ui->view.commands = ui->view.looks_up ? &ui->lookups : NULL;
+	ui->view.has_titles = has_titles(ui);
 	if (filter_reads_commands(ui->view.filter))
 		screen_lookup_read_commands(ui);
 	identify(ui);

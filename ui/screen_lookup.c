@@ -50,6 +50,18 @@ const struct lookup_entry *screen_lookup_of(struct ui *ui, const struct table_ro
 	return entry;
 }
 
+const char *screen_lookup_command(struct ui *ui, const struct table_row *row)
+{
+	const struct snapshot *now = session_now(ui->session);
+	const char *title = now != NULL ? snapshot_find_title(now, row->process) : NULL;
+	const struct lookup_entry *entry;
+
+	if (title != NULL)
+		return title;
+	entry = screen_lookup_of(ui, row, LOOKUP_COMMAND);
+	return entry != NULL ? entry->text : NULL;
+}
+
 void screen_lookup_read_commands(struct ui *ui)
 {
 	const struct snapshot *now = session_now(ui->session);
@@ -74,8 +86,11 @@ bool screen_lookup_row_has(const struct ui *ui, const struct table_row *row, con
 					       .tid = row->process,
 					       .start_time = row->process_start};
 	const struct lookup_entry *entry = lookup_cache_find(&ui->lookups, &request);
+	const struct snapshot *now = session_now(ui->session);
+	const char *title = now != NULL ? snapshot_find_title(now, row->process) : NULL;
 
-	if (unicode_contains(row->label, row->label_length, text))
+	if (unicode_contains(row->label, row->label_length, text) ||
+	    (title != NULL && unicode_contains(title, strlen(title), text)))
 		return true;
 	return row->process != 0 && entry != NULL && entry->text != NULL &&
 	       unicode_contains(entry->text, strlen(entry->text), text);
@@ -240,11 +255,13 @@ void screen_lookup_explain(struct ui *ui, const struct table_row *row, enum colu
 			   struct buffer *lines)
 {
 	const struct lookup_entry *entry;
+	const char *command;
 
 	if (column == COLUMN_COMMAND) {
+		command = screen_lookup_command(ui, row);
 		entry = screen_lookup_of(ui, row, LOOKUP_COMMAND);
-		if (entry != NULL && entry->text != NULL)
-			buffer_append_format(lines, "%u: %s\n", row->process, entry->text);
+		if (command != NULL)
+			buffer_append_format(lines, "%u: %s\n", row->process, command);
 		else if (entry != NULL && entry->answered)
 			buffer_append_format(lines, "Unavailable: %s.\n",
 					     entry->reason == REASON_NOT_READ

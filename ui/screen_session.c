@@ -62,11 +62,11 @@ static size_t sort_columns(const struct view *view, unsigned int columns[COLUMN_
 }
 
 /* Whether the command line of a row stands on the screen as a whole. */
-static bool shows_command(const struct ui *ui, const struct lookup_entry *command)
+static bool shows_command(const struct ui *ui, const char *command)
 {
 	for (size_t i = 0; i < ui->table->column_count; i++) {
 		if (ui->table->columns[i].column == COLUMN_COMMAND)
-			return list_shows_whole(&ui->list, i, command->text, strlen(command->text));
+			return list_shows_whole(&ui->list, i, command, strlen(command));
 	}
 	return false;
 }
@@ -119,20 +119,19 @@ static void append_slow(struct ui *ui, const struct table_row *row, struct buffe
 static void draw_note(struct ui *ui, int y)
 {
 	const struct table_row *row = list_row(&ui->list);
-	const struct lookup_entry *command;
+	const char *command;
 	struct buffer text = {0};
 
 	if (row == NULL || table_row_is_gone(row))
 		return;
 	append_slow(ui, row, &text);
-	command = screen_lookup_of(ui, row, LOOKUP_COMMAND);
+	command = screen_lookup_command(ui, row);
 	if (draw_width(row->label, row->label_length) > ui->list.name_cells) {
 		buffer_append_text(&text, text.length != 0 ? "  " : "");
 		buffer_append(&text, row->label, row->label_length);
 	}
-	if (command != NULL && command->text != NULL && *command->text != '\0' && !shows_command(ui, command))
-		buffer_append_format(&text, "%s%u: %s", text.length != 0 ? "  " : "", row->process,
-				     command->text);
+	if (command != NULL && *command != '\0' && !shows_command(ui, command))
+		buffer_append_format(&text, "%s%u: %s", text.length != 0 ? "  " : "", row->process, command);
 	if (text.length != 0)
 		draw_text(y, 1, draw_screen_width() - 1, STYLE_DIM, text.data, text.length);
 	buffer_release(&text);
