@@ -101,6 +101,16 @@ static uint32_t find_teller(int proc, uint32_t tgid)
 	return tid;
 }
 
+/*
+ * Whether words of a command line follow each other without NUL. The arguments of execve(2) end with one
+ * each; setproctitle() of PostgreSQL, nginx and others writes one text over them.
+ */
+static bool is_title(const struct buffer *text)
+{
+	return text->length != 0 && memchr(text->data, ' ', text->length) != NULL &&
+	       memchr(text->data, '\0', text->length) == NULL;
+}
+
 static void read_command(int proc, const struct lookup_request *request, struct lookup_answer *answer)
 {
 	const uint32_t tid = find_teller(proc, request->tgid);
@@ -121,6 +131,7 @@ static void read_command(int proc, const struct lookup_request *request, struct 
 	}
 	while (text.length != 0 && (text.data[text.length - 1] == '\0' || text.data[text.length - 1] == ' '))
 		text.length--;
+	answer->is_title = is_title(&text);
 	for (size_t i = 0; i < text.length; i++) {
 		if (text.data[i] == '\0')
 			text.data[i] = ' ';

@@ -113,6 +113,7 @@ void lookup_cache_take(struct lookup_cache *cache, const struct lookup_answer *a
 						    : NULL;
 	entry->reason = answer->reason;
 	entry->detail_reason = answer->detail_reason;
+	entry->is_title = answer->is_title;
 	entry->answered = true;
 }
 

@@ -123,6 +123,7 @@ static void test_command(void **state)
 	assert_int_equal(answer.reason, REASON_READ);
 	assert_string_equal(answer.text, "slee\xef\xbf\xbd[2Jp\xef\xbf\xbd 600");
 	assert_int_equal(answer.length, strlen(answer.text));
+	assert_false(answer.is_title);
 	answer = find_out(lookups, command_of(pid, start_time + 1));
 	assert_int_equal(answer.reason, REASON_ENDED);
 	assert_int_equal(answer.length, 0);
@@ -132,6 +133,42 @@ static void test_command(void **state)
 	assert_string_equal(answer.text, "[sleep] <defunct>");
 	end_sleeper(pid);
 	assert_int_equal(find_out(lookups, command_of(pid, start_time)).reason, REASON_ENDED);
+	lookup_thread_stop(lookups);
+}
+
+/* A text that a process writes over its arguments is a title, as setproctitle() makes it; one word is none.
+ */
+static void test_title(void **state)
+{
+	static const struct {
+		const char *text;
+		bool is_title;
+	} cases[] = {{"db: idle", true}, {"db:", false}};
+	struct lookup_thread *lookups = start(NULL);
+	/* it points to the first argument, which has room for the texts: the path of this program */
+	char *argument = program_invocation_name;
+	const size_t room = strlen(argument);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const pid_t pid = fork();
+		struct lookup_answer answer;
+
+		assert_true(pid >= 0);
+		if (pid == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			memset(argument, 0, room);
+			memcpy(argument, cases[i].text, strlen(cases[i].text));
+			for (;;)
+				pause();
+		}
+		await("it has its title",
+		      strcmp((answer = find_out(lookups, command_of((uint32_t)pid, start_of((uint32_t)pid))))
+				     .text,
+			     cases[i].text) == 0);
+		assert_int_equal(answer.is_title, cases[i].is_title);
+		end_sleeper((uint32_t)pid);
+	}
 	lookup_thread_stop(lookups);
 }
 
@@ -288,7 +325,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_command), cmocka_unit_test(test_ended_leader),
 		cmocka_unit_test(test_sleep),   cmocka_unit_test(test_deadline),
-		cmocka_unit_test(test_cache),
+		cmocka_unit_test(test_cache),   cmocka_unit_test(test_title),
 	};
 
 	return cmocka_run_group_tests(tests, start_supervisor, stop_supervisor);
