@@ -21,6 +21,8 @@ struct record_command_options {
 	struct option_numbers scope;
 	double budget_percent;
 	bool latency;
+	int titles; /* index in title_choices */
+	bool no_titles;
 	struct option_texts when;
 	struct root_options roots;
 	struct heap_options heap;
@@ -52,6 +54,12 @@ static int parse_size(const char *value, void *member, struct error *error)
 	return 0;
 }
 
+static const char *const title_choices[] = {
+	[RECORD_TITLES_SELF] = "self",
+	[RECORD_TITLES_ALL] = "all",
+	[RECORD_TITLES_NONE] = NULL,
+};
+
 static const struct option own_options[] = {
 	{OPTION('d', "interval", "SECONDS", struct record_command_options, interval), .minimum = 0.5,
 	 .maximum = 3600, .description = "time between two rounds, 0.5 to 3600; default 5"},
@@ -72,6 +80,12 @@ static const struct option own_options[] = {
 	{OPTION('\0', "budget", "PERCENT", struct record_command_options, budget_percent), .minimum = 0,
 	 .maximum = 100,
 	 .description = "CPU budget for background collection, percent of one CPU; default 3"},
+	{OPTION('\0', "titles", "WHICH", struct record_command_options, titles), .choices = title_choices,
+	 .description = "record what the busiest 20 processes and stuck ones say of themselves in their "
+			"command lines, as PostgreSQL and nginx do: self (default), 128 bytes of it; or all, "
+			"their whole command lines, which may hold passwords"},
+	{OPTION('\0', "no-titles", NULL, struct record_command_options, no_titles), .excludes = "titles",
+	 .description = "record nothing of command lines"},
 	{OPTION('\0', "latency", NULL, struct record_command_options, latency),
 	 .description = "also measure wait latency (by BPF, as root; about 0.11 us of CPU time for "
 			"each wakeup and each switch of the host)"},
@@ -112,6 +126,8 @@ static int record_run(void *untyped, char **operands, int operand_count)
 				.max_bytes = options->max_bytes,
 			},
 		.rounds = options->rounds,
+		.titles = options->no_titles ? RECORD_TITLES_NONE
+					     : (enum record_titles_choice)options->titles,
 	};
 	struct error error;
 	bool left_behind;

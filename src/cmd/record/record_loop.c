@@ -48,7 +48,8 @@ struct record_loop {
 	struct history_writer *writer;
 	struct queue *queue; /* of struct capture_event */
 	struct capture_loop *capture;
-	struct pollfd *polled; /* signals, the capture, and one of each rule */
+	struct record_titles *titles; /* NULL: none are recorded */
+	struct pollfd *polled;        /* signals, the capture, and one of each rule */
 	struct pending_mark *marks;
 	size_t mark_count, mark_capacity;
 	struct signals signals;
@@ -122,8 +123,10 @@ static void store_round(struct record_loop *loop, struct snapshot *round)
 	const char *notice;
 	struct error error;
 	size_t count;
-	int result = history_writer_add(loop->writer, round, &error);
+	int result;
 
+	record_titles_add(loop->titles, round);
+	result = history_writer_add(loop->writer, round, &error);
 	tell_pause(loop, result, &error);
 	tell_writer(loop);
 	loop->threads = round->thread_count;
@@ -343,6 +346,17 @@ static int start_capture(struct record_loop *loop, struct error *error)
 	return capture_loop_start(&capture, UINT64_MAX, &loop->capture, error);
 }
 
+/* A recording without titles is better than none. */
+static void start_titles(struct record_loop *loop)
+{
+	const struct record_loop_options *options = loop->options;
+	struct error error;
+
+	if (record_titles_start(options->titles, options->capture.roots[ROOT_PROC], &loop->titles, &error) <
+	    0)
+		command_note("no titles are recorded: %s", error.text);
+}
+
 /* With fewer it would pause for ever, or read less without a word. The capture raises the soft limit. */
 static int check_descriptors(size_t rules, struct error *error)
 {
@@ -370,6 +384,7 @@ static int start(struct record_loop *loop, struct error *error)
 	if (result < 0)
 		return result;
 	tell_writer(loop);
+	start_titles(loop);
 	return start_capture(loop, error);
 }
 
@@ -403,6 +418,7 @@ int record_loop_run(const struct record_loop_options *options, bool *ret_left_be
 		capture_loop_release(loop.capture);
 		queue_release(loop.queue);
 	}
+	record_titles_end(loop.titles);
 	history_writer_close(loop.writer);
 	free(loop.marks);
 	free(loop.polled);

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "capture/capture.h"
 #include "record_rules.h"
+#include "record_titles.h"
 #include "store/history_writer.h"
 
 /* `ctop record`: a round each interval into a history, without a screen. */
@@ -17,6 +18,7 @@ struct record_loop_options {
 	struct history_writer_options history;
 	struct record_rules *rules;
 	uint64_t rounds; /* to store, 0 for no end */
+	enum record_titles_choice titles;
 };
 
 /*

@@ -10,10 +10,11 @@ ctop=$1
 directory=$(mktemp -d) || exit 1
 burner=
 spawner=
+titled=
 # shellcheck disable=SC2317 # by the trap
 clean()
 {
-    for process in $burner $spawner; do
+    for process in $burner $spawner $titled; do
         kill -KILL "$process" 2>/dev/null
     done
     rm -rf "$directory"
@@ -303,6 +304,41 @@ service writes to /var/lib/ctop: use sudo, or --history DIR" ] || echo "status $
     result "or that there is nothing" "$(echo "$said" | grep -q "$directory/home/.local/state/ctop: there is no such directory" ||
         echo "$said")"
 fi
+
+# --- titles ---
+
+# a process without arguments, whose name has words: to others it has given itself a title
+echo 'while :; do :; done' >"$directory/loop"
+bash -c 'exec -a "db: SELECT 1" sh' <"$directory/loop" &
+titled=$!
+
+# titles NAME ARGUMENTS...: records that process and the burner
+titles()
+{
+    name=$1
+    shift
+    "$ctop" record --no-heap -d 0.5 -n 4 -p "$titled" -p "$burner" --history "$directory/$name" "$@" 2>&1
+}
+
+# told NAME: what the series says of command lines
+told()
+{
+    "$ctop" dump --history "$directory/$1" -g pid --columns command --format csv 2>&1
+}
+
+said=$(titles self && titles all --titles all && titles none --no-titles)
+result "a title is recorded" "$(told self | grep -q 'db: SELECT 1' || echo "$said $(told self)")"
+result "a command line is not" "$(told self | grep 'while')"
+result "all of it is with --titles all" "$(told all | grep -q -- '-c while :' || told all)"
+result "nothing is with --no-titles" "$(told none | grep -e SELECT -e while)"
+result "a moment has its title" "$("$ctop" show "$directory/self@now" -g pid --columns command 2>&1 | grep -q 'db: SELECT 1' ||
+    "$ctop" show "$directory/self@now" -g pid --columns command 2>&1)"
+said=$("$ctop" show "$directory/self@now" -g pid --columns command -f 'command = *SELECT*' 2>&1)
+result "which is found by a filter" "$(case $said in *'db: SELECT 1'*) ;; *) echo "$said" ;; esac)"
+refused "where no title is recorded it says so" 0 "no title was recorded here" \
+    "$ctop" show "$directory/none@now" -f 'command = *SELECT*'
+refused "titles are of two kinds" 2 "valid: self, all" "$ctop" record --titles whole -n 1 --history "$directory/whole"
+refused "or there are none" 2 "contradict" "$ctop" record --titles all --no-titles -n 1 --history "$directory/whole"
 
 # --- a gap ---
 
