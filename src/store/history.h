@@ -18,11 +18,12 @@ enum {
 
 /*
  * Rounds that have been: recorded in a directory with a file for each day (ctop-history(5)), also while
- * another process records them, or the last ones of a live screen in memory (session/ring.h). Searches skip
- * damaged rounds and files; history_damage() lists them. An object belongs to one thread. Functions return 0
- * or a negative errno with a sentence: -ENOENT there is no such directory, round or mark; -ENODATA it has no
- * round; -ENOTDIR, -EACCES; -EMEDIUMTYPE a file there is of something else; -EPROTONOSUPPORT it is of a newer
- * ctop, or of one before 1.0; -EBADMSG it is damaged; -ETIMEDOUT reading it takes far longer than it should.
+ * another process records them, the last ones of a live screen in memory (session/ring.h), or both
+ * (session/joined_history.h). Searches skip damaged rounds and files; history_damage() lists them. An object
+ * belongs to one thread. Functions return 0 or a negative errno with a sentence: -ENOENT there is no such
+ * directory, round or mark; -ENODATA it has no round; -ENOTDIR, -EACCES; -EMEDIUMTYPE a file there is of
+ * something else; -EPROTONOSUPPORT it is of a newer ctop, or of one before 1.0; -EBADMSG it is damaged;
+ * -ETIMEDOUT reading it takes far longer than it should.
  */
 struct history {
 	const struct history_functions *functions;
@@ -131,7 +132,7 @@ struct history_marks {
 	struct arena arena; /* has the texts */
 };
 
-/* How the two kinds of history do what the functions below do. */
+/* How the kinds of history do what the functions below do. */
 struct history_functions {
 	int (*find_end)(struct history *history, bool newest, struct history_round *ret_round,
 			struct error *error);
@@ -152,6 +153,11 @@ struct history_functions {
 	/* NULL: it has no marks. */
 	int (*read_marks)(struct history *history, uint64_t from_unix_ns, uint64_t to_unix_ns,
 			  struct history_marks *ret_marks, struct error *error);
+	/* NULL: `boot` of the rounds decides. */
+	bool (*is_one_start)(const struct history *history, const struct history_round *a,
+			     const struct history_round *b);
+	/* NULL: all rounds are of `directory`. */
+	const char *(*directory_of)(const struct history *history, const struct history_round *round);
 };
 
 enum history_side {
@@ -251,6 +257,24 @@ int history_marks_read(struct history *history, uint64_t from_unix_ns, uint64_t 
 		       struct history_marks *ret_marks, struct error *error);
 void history_marks_release(struct history_marks *marks);
 
+/* Whether two rounds are of one start of the host, whichever program recorded them. */
+static inline bool history_is_one_start(const struct history *history, const struct history_round *a,
+					const struct history_round *b)
+{
+	if (history->functions->is_one_start != NULL)
+		return history->functions->is_one_start(history, a, b);
+	return a->boot == b->boot;
+}
+
+/* The directory that a round is recorded in, owned by the history; NULL for one in memory. */
+static inline const char *history_directory_of(const struct history *history,
+					       const struct history_round *round)
+{
+	if (history->functions->directory_of != NULL)
+		return history->functions->directory_of(history, round);
+	return history->directory;
+}
+
 /* --- for the kinds of histories --- */
 
 /* A round that was decoded lately, or NULL. It is the history's, until history_keep_decoded(). */
@@ -265,10 +289,6 @@ void history_forget_decoded(struct history *history);
 
 /* The boot that a round belongs to; owned by the history. */
 const struct history_boot *history_boot(const struct history *history, const struct history_round *round);
-
-/* Whether two rounds are of one start of the host, whichever program recorded them. Of any history. */
-bool history_is_one_start(const struct history *history, const struct history_round *a,
-			  const struct history_round *b);
 
 /* Lists the files as of now, oldest first; owned by the history, valid until the next call. */
 const struct history_day *history_days(struct history *history, size_t *ret_count);

@@ -352,8 +352,8 @@ const struct history_boot *history_boot(const struct history *base, const struct
 	return round->boot < history->boot_count ? &history->boots[round->boot] : &unknown_boot;
 }
 
-bool history_is_one_start(const struct history *history, const struct history_round *a,
-			  const struct history_round *b)
+static bool is_one_start(const struct history *history, const struct history_round *a,
+			 const struct history_round *b)
 {
 	const char *first, *second;
 
@@ -916,6 +916,7 @@ static const struct history_functions functions = {
 	.decode = decode_round,
 	.read_gone = read_gone,
 	.read_marks = read_marks,
+	.is_one_start = is_one_start,
 };
 
 int history_open(const char *directory, struct history **ret_history, struct error *error)
