@@ -25,6 +25,7 @@
 #include "cmd/live/batch.h"
 #include "cmd/live/screen_host.h"
 #include "commands.h"
+#include "session/joined_history.h"
 #include "store/ctprof.h"
 #include "ui/ui.h"
 
@@ -233,13 +234,17 @@ static int run_live(const struct live_options *options, const struct view *view,
 		.saves = true,
 		.save_directory = options->save_directory,
 	};
+	const char *places[HISTORY_PLACES_MAX];
 	int status;
 
 	if (check_save_directory(options->save_directory, error) < 0)
 		return command_failed(error);
 	if (options->keep_mib != 0) {
+		const size_t place_count = history_place_list(places);
+
 		host_options.ring = ring_create(options->keep_mib << 20);
-		host_options.history = ring_history(host_options.ring);
+		host_options.history = joined_history_create(ring_history(host_options.ring), places,
+							     place_count);
 	}
 	capture.heap = !options->heap.no_heap;
 	/* the key l switches it on; the first round does not wait for what that takes */
@@ -249,6 +254,7 @@ static int run_live(const struct live_options *options, const struct view *view,
 	ui_options.rounds = options->rounds;
 	ui_options.latency = options->latency;
 	status = screen_host_show(&host_options, session_create(), &ui_options, error);
+	joined_history_release(host_options.history);
 	ring_release(host_options.ring);
 	return status;
 }

@@ -9,6 +9,8 @@
 #include "cmd/line/history_moment.h"
 #include "cmd/live/moment_loader.h"
 #include "cmd/live/moment_strip.h"
+#include "session/joined_history.h"
+#include "session/ring.h"
 #include "session/session_internal.h"
 
 enum {
@@ -188,6 +190,50 @@ static void test_newest(void **state)
 	end(&damaged);
 }
 
+/* A live screen that looks back beyond its own rounds says where the others were recorded. */
+static void test_recorder(void **state)
+{
+	struct ring *ring = ring_create(RING_BYTES_DEFAULT);
+	struct damaged live = {.directory = fixture_record(ROUNDS), .session = session_create()};
+	const char *directory = live.directory;
+	char *expected = memory_format("recorded in %s", directory);
+
+	(void)state;
+	for (uint64_t number = ROUNDS - 10; number < ROUNDS + 10; number++) {
+		struct snapshot *round = fixture_round(&fixture_host, number);
+
+		ring_add(ring, round);
+		ring_confirm(ring, round);
+		snapshot_release(round);
+	}
+	live.history = joined_history_create(ring_history(ring), &directory, 1);
+	live.loader = moment_loader_create(live.history, NULL, NULL);
+	assert_int_equal(
+		look(&live, (struct ui_look){.kind = UI_LOOK_STEP, .amount = -1, .from_newest = true}),
+		ROUNDS + 8);
+	assert_null(live.shown.note);
+	/* 18 rounds */
+	assert_int_equal(
+		look(&live, (struct ui_look){.kind = UI_LOOK_SPAN, .amount = -90 * (int64_t)NS_PER_S}),
+		ROUNDS - 10);
+	assert_string_equal(live.shown.note, "the oldest round of this screen, without rates");
+	assert_int_equal(
+		look(&live, (struct ui_look){.kind = UI_LOOK_SPAN, .amount = -60 * (int64_t)NS_PER_S}),
+		ROUNDS - 22);
+	assert_string_equal(live.shown.note, expected);
+	assert_non_null(session_previous(live.session));
+	assert_int_equal(look(&live, (struct ui_look){.kind = UI_LOOK_NEWEST}), ROUNDS + 9);
+	assert_null(live.shown.note);
+	assert_true(live.shown.is_newest);
+	clear(&live);
+	session_release(live.session);
+	moment_loader_release(live.loader);
+	joined_history_release(live.history);
+	ring_release(ring);
+	free(expected);
+	fixture_remove(live.directory);
+}
+
 /* Tables of kept rounds are made in another thread, while the screen goes on reading command lines. */
 static void test_nothing_is_lent(void **state)
 {
@@ -214,6 +260,7 @@ int main(void)
 		cmocka_unit_test(test_behind),
 		cmocka_unit_test(test_nearest),
 		cmocka_unit_test(test_newest),
+		cmocka_unit_test(test_recorder),
 		cmocka_unit_test(test_nothing_is_lent),
 	};
 

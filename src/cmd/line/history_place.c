@@ -134,6 +134,15 @@ int history_place_open(const char *directory, struct history **ret_history, stru
 			 below != NULL ? "~" : "", below != NULL ? below : directory);
 }
 
+size_t history_place_list(const char *places[static HISTORY_PLACES_MAX])
+{
+	places[0] = history_place();
+	if (chosen != NULL || strcmp(places[0], SERVICE_DIRECTORY) == 0)
+		return 1;
+	places[1] = SERVICE_DIRECTORY;
+	return 2;
+}
+
 void history_place_make(void)
 {
 	if (chosen == NULL)

@@ -2,6 +2,8 @@
 #ifndef CTOP_HISTORY_PLACE_H
 #define CTOP_HISTORY_PLACE_H
 
+#include <stddef.h>
+
 #include "options.h"
 #include "store/history.h"
 
@@ -24,6 +26,16 @@ void history_place_settle(void);
  * settled, the user's configuration file is read. Never NULL; owned by this file. It need not exist.
  */
 const char *history_place(void);
+
+enum {
+	HISTORY_PLACES_MAX = 2
+};
+
+/*
+ * Lists the directories in which a recorder of this host may write: the choice, or without one
+ * history_place() and that of the service. Returns how many there are; their texts are owned by this file.
+ */
+size_t history_place_list(const char *places[static HISTORY_PLACES_MAX]);
 
 /*
  * As history_open(). Where an ordinary user has no history in the directory of his own, and this host has the

@@ -158,6 +158,18 @@ static void append_separator(struct buffer *text)
 		buffer_append_text(text, ", ");
 }
 
+/* Says where the round was recorded, unless the screen is of that directory alone. */
+static void append_directory(const struct moment_loader *loader, const struct history_round *round,
+			     struct buffer *text)
+{
+	const char *directory = history_directory_of(loader->history, round);
+
+	if (loader->history->directory != NULL || directory == NULL)
+		return;
+	append_separator(text);
+	buffer_append_format(text, "recorded in %s", directory);
+}
+
 static char *describe(struct moment_loader *loader, const struct history_round *round, const char *mark)
 {
 	struct history_round before;
@@ -166,9 +178,14 @@ static char *describe(struct moment_loader *loader, const struct history_round *
 
 	if (mark != NULL)
 		buffer_append_text(&text, mark);
+	append_directory(loader, round, &text);
 	if (result == 0 && history_is_same(&before, round)) {
 		append_separator(&text);
 		buffer_append_text(&text, "the oldest round, without rates");
+	} else if (result == 0 && history_directory_of(loader->history, &before) !=
+					  history_directory_of(loader->history, round)) {
+		append_separator(&text);
+		buffer_append_text(&text, "the oldest round of this screen, without rates");
 	} else if (result == 0 && !history_adjoins(loader->history, &before, round)) {
 		append_separator(&text);
 		if (!history_is_one_start(loader->history, &before, round))
