@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Looking back with the built program, live on this host's threads. */
+#include <errno.h>
 #include <glob.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/cmocka_include.h"
 #include "tests/needs.h"
 
+#include "base/memory.h"
 #include "pty_screen.h"
 #include "snapshot/snapshot_window.h"
 #include "store/ctprof.h"
@@ -17,11 +22,13 @@ enum {
 	ROUNDS = 4, /* of a recording */
 };
 
+/* A recorder of this host may have a history of its own, which is not looked at. */
 static void start_every(struct pty_screen *pty, const char *interval, int rows, int columns,
 			const char *locale, const char *keep)
 {
 	const char *const arguments[] = {CTOP_PROGRAM,    "--no-config", "-d",        interval,
-					 "--keep-rounds", keep,          "--no-heap", NULL};
+					 "--keep-rounds", keep,          "--no-heap", "--history",
+					 "/nowhere",      NULL};
 	const struct pty_options options = {.rows = rows, .columns = columns, .locale = locale};
 
 	pty_start(pty, &options, arguments);
@@ -269,10 +276,10 @@ static int make_history(void **state)
 
 static int remove_history(void **state)
 {
-	char command[64];
+	char command[80];
 
 	(void)state;
-	snprintf(command, sizeof(command), "rm -r %s", history);
+	snprintf(command, sizeof(command), "rm -rf %s %s.titles", history, history);
 	return system(command);
 }
 
@@ -312,6 +319,72 @@ static void test_replay(void **state)
 	start_replay(&pty, 24, 120, NULL, history, "-1d");
 	pty_wait_text(&pty, "the history had not begun at");
 	pty_quit(&pty);
+}
+
+/* A live screen goes back to what was recorded before its own rounds, and says where that is. */
+static void test_recorder(void **state)
+{
+	const char *const arguments[] = {CTOP_PROGRAM, "--no-config", "-d",    "0.2",
+					 "--no-heap",  "--history",   history, NULL};
+	const struct pty_options options = {.rows = 24, .columns = 120};
+	struct pty_screen pty;
+
+	(void)state;
+	pty_start(&pty, &options, arguments);
+	look_back(&pty);
+	assert_true(pty_find(&pty, "recorded in", NULL) < 0);
+	pty_show(&pty, "{", "recorded in /tmp/ctop-replay-");
+	pty_wait_text(&pty, "the oldest round, without rates");
+	pty_hide(&pty, "t", "without rates");
+	pty_wait_text(&pty, "recorded in /tmp/ctop-replay-");
+	/* over the rounds of the recorder to those of the screen */
+	pty_type_until(&pty, "t", pty_has_no_text, "recorded in");
+	pty_hide(&pty, "\033", " ago)");
+	pty_quit(&pty);
+}
+
+/* A process that runs, under a title of its own. */
+static pid_t start_titled(void)
+{
+	static const char title[] = "db: SELECT 1";
+	const size_t room = strlen(program_invocation_name);
+	const pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid != 0)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	memset(program_invocation_name, 0, room);
+	memcpy(program_invocation_name, title, strlen(title));
+	for (volatile unsigned int turns = 0;; turns++)
+		;
+}
+
+/* The title that a process had is shown as it was on the live screen, and found. */
+static void test_titles(void **state)
+{
+	char *directory = memory_format("%s.titles", history);
+	const pid_t titled = start_titled();
+	char *pid = memory_format("%d", (int)titled);
+	const char *const recorder[] = {CTOP_PROGRAM, "record", "-d",        "0.5",     "-n",        "4",
+					"-p",         pid,      "--history", directory, "--no-heap", NULL};
+	const char *const arguments[] = {CTOP_PROGRAM, "replay", "--no-config", "--history",
+					 directory,    "-g",     "pid",         NULL};
+	const struct pty_options options = {.rows = 24, .columns = 120};
+	struct pty_screen pty;
+
+	(void)state;
+	assert_int_equal(pty_run_quietly(recorder), 0);
+	kill(titled, SIGKILL);
+	waitpid(titled, NULL, 0);
+	pty_start(&pty, &options, arguments);
+	pty_wait_text(&pty, "COMMAND");
+	pty_wait_text(&pty, "db: SELECT 1");
+	pty_hide(&pty, "/update\r", "db: SELECT 1");
+	pty_show(&pty, "/\x15select\r", "db: SELECT 1");
+	pty_quit(&pty);
+	free(pid);
+	free(directory);
 }
 
 /* What a rule marked is found, and where nothing was recorded is said. */
@@ -454,6 +527,8 @@ int main(void)
 		cmocka_unit_test(test_nothing_kept),
 		cmocka_unit_test(test_course_of_other_rows),
 		cmocka_unit_test(test_replay),
+		cmocka_unit_test(test_recorder),
+		cmocka_unit_test(test_titles),
 		cmocka_unit_test(test_marks_and_gaps),
 		cmocka_unit_test(test_replay_configuration),
 		cmocka_unit_test(test_replay_of_two_versions),
