@@ -47,6 +47,20 @@ static uint64_t start_of(pid_t pid)
 	return start;
 }
 
+/* Whether the first argument of a process is this one, or its title this one. */
+static bool is_called(pid_t pid, const char *text)
+{
+	char path[64], found[TITLE_SIZE] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	found[fread(found, 1, sizeof(found) - 1, file)] = '\0';
+	fclose(file);
+	return strcmp(found, text) == 0;
+}
+
 /* The bytes from the first argument to the end of the environment, which a title may take. */
 static size_t title_room(void)
 {
@@ -96,6 +110,8 @@ static void set_title(const struct helper *helper, const char *title)
 
 	memcpy(text, title, strlen(title));
 	assert_int_equal(write(helper->titles, text, sizeof(text)), sizeof(text));
+	/* a command line that is no title is not read again at once */
+	await("it gives itself the title", is_called(helper->pid, title));
 }
 
 /* A process with arguments that nobody but its user should read. */
@@ -110,6 +126,7 @@ static struct helper start_plain(void)
 		execl("/bin/sleep", "sleep", "600", "0.123", NULL);
 		_exit(127);
 	}
+	await("it is executed", is_called(helper.pid, "sleep"));
 	helper.start_time = start_of(helper.pid);
 	return helper;
 }
