@@ -13,7 +13,7 @@ trap 'rm -rf "$directory"' EXIT
 trap 'exit 1' HUP INT TERM
 
 # a rule that is true at once makes a mark
-"$ctop" record --no-heap -d 0.1 -n 70 --when 'thread_count(*) > 0' --history "$directory" >"$directory/said" 2>&1
+"$ctop" record --no-heap -d 0.5 -n 70 --when 'thread_count(*) > 0' --history "$directory" >"$directory/said" 2>&1
 status=$?
 result "70 rounds are recorded" "$([ $status = 0 ] || cat "$directory/said")"
 python3 "$reader" "$directory"/*.ctlog >"$directory/list" 2>&1

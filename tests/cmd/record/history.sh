@@ -258,13 +258,13 @@ refused "a link is no file of a history" 1 "linked: 20[-0-9]*.ctlog is no regula
 cp -r "$history" "$directory/beside"
 mkfifo "$directory/beside/2026-01-02.ctlog"
 refused "and none that is passed over" 0 "beside/2026-01-02.ctlog: it is no regular file" "$ctop" history --history "$directory/beside"
-result "nor one to be removed for its age" "$("$ctop" record -n 1 -d 0.1 --keep 1d --history "$directory/beside" 2>&1 |
+result "nor one to be removed for its age" "$("$ctop" record -n 1 -d 0.5 --keep 1d --history "$directory/beside" 2>&1 |
     grep 'beside/'; test -p "$directory/beside/2026-01-02.ctlog" || echo "it is gone")"
 cp -r "$history" "$directory/former"
 head -c 2000000 /dev/zero >"$directory/former/2026-01-02.rounds"
 refused "a day of the former format is named" 0 "2026-01-02.rounds: it has the format of ctop before 1.0" \
     "$ctop" history --history "$directory/former"
-result "it counts, and is removed first" "$("$ctop" record --no-heap -n 2 -d 0.1 --max-size 1M --history "$directory/former" 2>&1 |
+result "it counts, and is removed first" "$("$ctop" record --no-heap -n 2 -d 0.5 --max-size 1M --history "$directory/former" 2>&1 |
     grep 'former/2'; test ! -e "$directory/former/2026-01-02.rounds" || echo "it is there")"
 cp -r "$history" "$directory/cut"
 truncate -s 1000 "$directory"/cut/*.ctlog
