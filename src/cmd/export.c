@@ -73,8 +73,8 @@ static const struct option option_list[] = {
 	 .description = "end after this many rounds"},
 	{OPTION('g', "group-by", "AXES", struct command_options, group_by), .list = list_axes,
 	 .description =
-		 "groupings to export: process, cgroup, container, thread, thread-exact, user, with commas "
-		 "between; default process,cgroup"},
+		 "groupings to export: process, cgroup, container, thread, thread-exact, user, host, with "
+		 "commas between; default process,cgroup"},
 	{OPTION('\0', "limit", "N", struct command_options, limit), .minimum = 0, .maximum = 10000,
 	 .description = "groups of an axis that have series of their own, those that do most; the others are "
 			"(other) together; default 200"},

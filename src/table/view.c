@@ -187,8 +187,8 @@ static void advance(struct view *view)
 	enum axis axis = view->grouping.axis;
 	size_t next = 0;
 
-	/* users and containers have processes */
-	if (axis == AXIS_USER || axis == AXIS_CONTAINER)
+	/* users, containers and hosts have processes */
+	if (axis == AXIS_USER || axis == AXIS_CONTAINER || axis == AXIS_HOST)
 		axis = AXIS_CGROUP;
 	while (next < OPEN_ORDER_COUNT && open_order[next] != axis)
 		next++;

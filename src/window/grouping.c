@@ -25,6 +25,7 @@ const struct axis_entry axes[AXIS_COUNT] = {
 	[AXIS_ALL] = {"all", "all", "comm", "cgroup, process and thread pattern together"},
 	[AXIS_PID] = {"pid", "pid", "pid", "each process by itself"},
 	[AXIS_USER] = {"user", "user", "user", "user that the thread runs as"},
+	[AXIS_HOST] = {"host", "host", "host", "all threads of the host together"},
 };
 
 enum axis axis_find(const char *name)
@@ -454,6 +455,23 @@ static uint32_t key_of_name(struct grouping_build *build, struct work *work, uin
 	return work->key_of_name[name];
 }
 
+/* All hosts have one key, so that two can be compared; the label is the name that all snapshots have. */
+static uint32_t key_of_host(struct grouping_build *build)
+{
+	const char *host = build->snapshots[0]->provenance.hostname;
+
+	for (size_t s = 1; s < build->grouping->snapshot_count && host != NULL; s++) {
+		const char *other = build->snapshots[s]->provenance.hostname;
+
+		/* a snapshot of names has none */
+		if (other != NULL && strcmp(other, host) != 0)
+			host = NULL;
+	}
+	buffer_append_text(&build->key, axes[AXIS_HOST].word);
+	buffer_append_text(&build->label, host != NULL ? host : axes[AXIS_HOST].word);
+	return intern_key(build);
+}
+
 static uint32_t key_of_triple(struct grouping_build *build, struct work *work, const struct triple *triple)
 {
 	buffer_clear(&build->key);
@@ -465,6 +483,8 @@ static uint32_t key_of_triple(struct grouping_build *build, struct work *work, c
 	case AXIS_CGROUP:
 	case AXIS_CONTAINER:
 		return key_of_name(build, work, triple->cgroup);
+	case AXIS_HOST:
+		return key_of_host(build);
 	default:
 		return key_of_name(build, work, name_of_axis(build, work, triple));
 	}

@@ -602,6 +602,31 @@ static void test_users(void **state)
 	snapshot_release(snapshot);
 }
 
+/* All threads of a host are one group, also those that ended, under its name. */
+static void test_host(void **state)
+{
+	struct snapshot *snapshots[] = {snapshot_create(), snapshot_create()};
+	const struct grouping_options options = {.axis = AXIS_HOST, .rules = &name_rules_ctop};
+	struct grouping *grouping;
+
+	(void)state;
+	add_process(snapshots[0], 1, 1, 5, "init", 0);
+	add_process(snapshots[0], 2, 2, 5, "worker-1", 7);
+	add_process(snapshots[1], 1, 1, 5, "init", 0);
+	for (size_t named = 0; named <= 2; named++) {
+		grouping = grouping_create(&options, (const struct snapshot *const *)snapshots, 2, NULL);
+		assert_int_equal(grouping_count(grouping), 1);
+		assert_int_equal(members_of(grouping, snapshots[0], 0), 2);
+		/* a snapshot of names has none of a host; two hosts have no name together */
+		assert_label(grouping, "host", named == 1 ? "db-1" : "host");
+		grouping_release(grouping);
+		if (named < 2)
+			snapshots[named]->provenance.hostname = named == 0 ? "db-1" : "db-2";
+	}
+	snapshot_release(snapshots[0]);
+	snapshot_release(snapshots[1]);
+}
+
 #define FIRST_ID  "a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1"
 #define SECOND_ID "b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2"
 #define THIRD_ID  "c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3"
@@ -690,6 +715,7 @@ static void test_axis_names(void **state)
 	assert_int_equal(axis_find("all"), AXIS_ALL);
 	assert_int_equal(axis_find("pid"), AXIS_PID);
 	assert_int_equal(axis_find("user"), AXIS_USER);
+	assert_int_equal(axis_find("host"), AXIS_HOST);
 	assert_int_equal(axis_find("threads"), AXIS_COUNT);
 }
 
@@ -713,6 +739,7 @@ int main(void)
 		cmocka_unit_test(test_label_of_two_snapshots),
 		cmocka_unit_test(test_processes),
 		cmocka_unit_test(test_users),
+		cmocka_unit_test(test_host),
 		cmocka_unit_test(test_containers),
 		cmocka_unit_test(test_folded_containers),
 		cmocka_unit_test(test_axis_names),
