@@ -242,6 +242,42 @@ void conclude_word(const struct conclusion *of, struct value *value)
 	value->word.of = accumulator->read;
 }
 
+/* --- several hosts --- */
+
+bool merge_sums(const struct column_values *values, const struct accumulator *from, struct accumulator *into)
+{
+	for (size_t i = 0; i < values->stride; i++) {
+		for (size_t k = 0; k < ARRAY_COUNT(into->sum); k++) {
+			union accumulated *sum = &into[i].sum[k];
+
+			if (values->is_real)
+				sum->real += from[i].sum[k].real;
+			else
+				sum->whole = number_add_saturating(sum->whole, from[i].sum[k].whole);
+		}
+	}
+	return true;
+}
+
+bool merge_present(const struct column_values *values, const struct accumulator *from,
+		   struct accumulator *into)
+{
+	(void)values;
+	into->present.value = number_add_saturating(into->present.value, from->present.value);
+	return true;
+}
+
+bool merge_largest(const struct column_values *values, const struct accumulator *from,
+		   struct accumulator *into)
+{
+	(void)values;
+	if (into->read != 0 && from->present.value < into->present.value)
+		return true;
+	into->rose = from->rose || (into->rose && from->present.value == into->present.value);
+	into->present.value = from->present.value;
+	return true;
+}
+
 void value_make_whole(struct value *value)
 {
 	/* 2^64: a double from here on does not fit */

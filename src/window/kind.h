@@ -50,6 +50,13 @@ struct column_kind {
 	void (*end)(struct reducer *reducer);
 	/* Makes the value of a row; it is absent, and its sort NAN, when called. */
 	void (*conclude)(const struct conclusion *of, struct value *value);
+	/*
+	 * Adds the numbers of a row of another host's window, of which `values` are, to those of the same
+	 * row; `into->read` is 0 before the first host. The counts of members are added afterwards. Returns
+	 * false, as NULL means, if the numbers of two hosts do not give one of both.
+	 */
+	bool (*merge)(const struct column_values *values, const struct accumulator *from,
+		      struct accumulator *into);
 };
 
 #define OPERATION(id, kind, ...) extern const struct column_kind column_kind_##kind;
@@ -86,6 +93,15 @@ void conclude_sum(const struct conclusion *of, struct value *value);
 void conclude_present(const struct conclusion *of, struct value *value);
 void conclude_net(const struct conclusion *of, struct value *value);
 void conclude_word(const struct conclusion *of, struct value *value);
+
+/*
+ * Mergers of several kinds: all sums of the row; `present`, added up; the larger `present`.
+ */
+bool merge_sums(const struct column_values *values, const struct accumulator *from, struct accumulator *into);
+bool merge_present(const struct column_values *values, const struct accumulator *from,
+		   struct accumulator *into);
+bool merge_largest(const struct column_values *values, const struct accumulator *from,
+		   struct accumulator *into);
 
 /* Rounds a real number. */
 void value_make_whole(struct value *value);

@@ -303,7 +303,19 @@ static void conclude(const struct conclusion *of, struct value *value)
 		value_make_whole(value);
 }
 
+/* Hosts merge as the cgroups of one group do. */
+static bool merge(const struct column_values *values, const struct accumulator *from,
+		  struct accumulator *into)
+{
+	if (is_sum(values->entry->inputs[0]))
+		return merge_sums(values, from, into);
+	if (from->sum[0].real > into->sum[0].real)
+		into->sum[0].real = from->sum[0].real;
+	return true;
+}
+
 const struct column_kind column_kind_cgroup = {
 	.begin = begin,
 	.conclude = conclude,
+	.merge = merge,
 };

@@ -80,6 +80,7 @@ const struct column_kind column_kind_lives = {
 	.add_thread = add_thread,
 	.add_ended = add_ended,
 	.conclude = conclude,
+	.merge = merge_sums,
 };
 
 const struct column_kind column_kind_threads = {

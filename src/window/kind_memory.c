@@ -211,17 +211,20 @@ static void add_ended_growth(const struct reducer *reducer, const struct ended_r
 const struct column_kind column_kind_smaps = {
 	.add_thread = add_smaps,
 	.conclude = conclude_sum,
+	.merge = merge_sums,
 };
 
 const struct column_kind column_kind_resident = {
 	.begin = begin_resident,
 	.add_thread = add_resident,
 	.conclude = conclude_sum,
+	.merge = merge_sums,
 };
 
 const struct column_kind column_kind_peaks = {
 	.add_thread = add_peak,
 	.conclude = conclude_sum,
+	.merge = merge_sums,
 };
 
 const struct column_kind column_kind_growth = {
@@ -229,4 +232,5 @@ const struct column_kind column_kind_growth = {
 	.add_thread = add_growth,
 	.add_ended = add_ended_growth,
 	.conclude = conclude_net,
+	.merge = merge_sums,
 };

@@ -193,6 +193,14 @@ static void conclude(const struct conclusion *of, struct value *value)
 	}
 }
 
+/* Ranges, words and sets of CPUs are those of one host. */
+static bool merge(const struct column_values *values, const struct accumulator *from,
+		  struct accumulator *into)
+{
+	return metric_type((enum metric)values->entry->inputs[0])->reduction == METRIC_REDUCTION_MAXIMUM &&
+	       merge_largest(values, from, into);
+}
+
 /* --- age --- */
 
 static void add_age(const struct reducer *reducer, uint32_t thread, struct accumulator *accumulator)
@@ -213,9 +221,11 @@ const struct column_kind column_kind_present = {
 	.add_thread = add_thread,
 	.end = end,
 	.conclude = conclude,
+	.merge = merge,
 };
 
 const struct column_kind column_kind_age = {
 	.add_thread = add_age,
 	.conclude = conclude_present,
+	.merge = merge_largest,
 };

@@ -175,6 +175,7 @@ const struct column_kind column_kind_ratio = {
 	.add_ended = add_ended,
 	.end = end,
 	.conclude = conclude_ratio,
+	.merge = merge_sums,
 };
 
 const struct column_kind column_kind_difference = {
@@ -182,6 +183,7 @@ const struct column_kind column_kind_difference = {
 	.add_thread = add_thread,
 	.end = end,
 	.conclude = conclude_difference,
+	.merge = merge_sums,
 };
 
 const struct column_kind column_kind_net = {
@@ -190,4 +192,5 @@ const struct column_kind column_kind_net = {
 	.add_ended = add_ended,
 	.end = end,
 	.conclude = conclude_net,
+	.merge = merge_sums,
 };

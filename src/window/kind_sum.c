@@ -392,6 +392,7 @@ const struct column_kind column_kind_sum = {
 	.add_ended = add_ended,
 	.end = end,
 	.conclude = conclude_sum,
+	.merge = merge_sums,
 };
 
 const struct column_kind column_kind_overlap = {
@@ -401,6 +402,7 @@ const struct column_kind column_kind_overlap = {
 	.add_ended = add_ended,
 	.end = end,
 	.conclude = conclude_overlap,
+	.merge = merge_sums,
 };
 
 const struct column_kind column_kind_lost = {
@@ -409,6 +411,7 @@ const struct column_kind column_kind_lost = {
 	.add_ended = add_ended,
 	.end = end,
 	.conclude = conclude_sum,
+	.merge = merge_sums,
 };
 
 const struct column_kind column_kind_lifetime = {
@@ -416,6 +419,7 @@ const struct column_kind column_kind_lifetime = {
 	.add_thread = add_thread,
 	.end = end,
 	.conclude = conclude_sum,
+	.merge = merge_sums,
 };
 
 const struct column_kind column_kind_bar = {
@@ -424,4 +428,5 @@ const struct column_kind column_kind_bar = {
 	.add_thread = add_thread,
 	.end = end,
 	.conclude = conclude_bar,
+	.merge = merge_sums,
 };

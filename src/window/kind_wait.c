@@ -120,14 +120,24 @@ static void conclude_waiting(const struct conclusion *of, struct value *value)
 	value->sort = NAN;
 }
 
+/* The number of long waits, or the longest. */
+static bool merge_waiting(const struct column_values *values, const struct accumulator *from,
+			  struct accumulator *into)
+{
+	return values->entry->operation == COLUMN_OPERATION_LONG ? merge_present(values, from, into)
+								 : merge_largest(values, from, into);
+}
+
 const struct column_kind column_kind_stuck = {
 	.begin = begin,
 	.add_thread = add_stuck,
 	.conclude = conclude_present,
+	.merge = merge_present,
 };
 
 const struct column_kind column_kind_waiting = {
 	.begin = begin,
 	.add_thread = add_waiting,
 	.conclude = conclude_waiting,
+	.merge = merge_waiting,
 };

@@ -15,7 +15,8 @@ static const struct column_kind *const column_kinds[] = {
 
 /* --- threads to accumulators --- */
 
-/* Adds threads that stand still as often as there are: they did nothing, and have a state. */
+/* Adds what is known of members, `count` times: of threads that stand still, which did nothing and have a
+ * state, or of a row of another host. */
 static void add_copies(struct accumulator *accumulator, const struct accumulator *one, uint32_t count)
 {
 	accumulator->read += one->read * count;
@@ -128,6 +129,22 @@ void reduce_column(const struct window *window, const struct shown *shown, enum 
 	if (kind->end != NULL)
 		kind->end(&reducer);
 	free(reducer.work);
+}
+
+void reduce_merge(const struct column_values *values, size_t row, struct accumulator *into)
+{
+	const struct accumulator *from = reduce_accumulator(values, row);
+	bool merges;
+
+	if (into->reason == REASON_SEVERAL_HOSTS)
+		return;
+	/* a single accumulator without a member has no number */
+	merges = (values->stride == 1 && from->read == 0) ||
+		 (values->kind->merge != NULL && values->kind->merge(values, from, into));
+	if (!merges)
+		*into = (struct accumulator){.missed = 1, .reason = REASON_SEVERAL_HOSTS};
+	for (size_t i = 0; merges && i < values->stride; i++)
+		add_copies(&into[i], &from[i], 1);
 }
 
 void reduce_value(const struct shown *shown, const struct column_values *values, size_t row,

@@ -27,6 +27,13 @@ static inline const struct accumulator *reduce_accumulator(const struct column_v
 	return &values->accumulators[row * values->stride];
 }
 
+/*
+ * Adds a row of the values of one host's window to accumulators, `stride` of them, that are zeroed before the
+ * first host. If the column's kind cannot merge hosts (kind.h), the first has the reason
+ * REASON_SEVERAL_HOSTS.
+ */
+void reduce_merge(const struct column_values *values, size_t row, struct accumulator *into);
+
 /* Whether values of a column are words, which either differ or not. */
 static inline bool column_values_are_words(const struct column_values *values)
 {
