@@ -113,6 +113,15 @@ void session_find_rows(struct session *session, const struct view *view, struct 
 /* Takes over rows until others are kept or the next round comes; of these the cells of `table` are made. */
 void session_keep_rows(struct session *session, struct row_values *rows, const struct table *table);
 
+/* --- session_table.c --- */
+
+/*
+ * The values of a column in the rows that session_keep_rows() keeps of the last table, which is one of
+ * `view`; reduced if they are not yet. Valid until the next call.
+ */
+const struct column_values *session_kept_values(struct session *session, const struct view *view,
+						enum column column);
+
 /* How to see numbers that are counted by name only. */
 extern const char session_by_name_remedy[];
 

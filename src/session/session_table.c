@@ -83,6 +83,14 @@ static const struct column_values *values_of(struct table_work *work, enum colum
 	return values_in_mode(work, work->rows, column, work->view->mode);
 }
 
+const struct column_values *session_kept_values(struct session *session, const struct view *view,
+						enum column column)
+{
+	struct table_work work = {.session = session, .view = view, .rows = &session->kept_rows};
+
+	return values_of(&work, column);
+}
+
 /*
  * The rows over the last interval, from which rates are counted: in another window other threads stood still,
  * and ended. Their columns are reduced as rates.
