@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* `ctop show`: a saved snapshot as the table of the screen, or as a report of all metrics. */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "base/memory.h"
 #include "cmd/line/config_tabs.h"
 #include "cmd/line/history_place.h"
+#include "cmd/line/hosts_moment.h"
 #include "cmd/line/screen_options.h"
 #include "cmd/line/snapshot_files.h"
 #include "cmd/line/snapshot_report.h"
 #include "commands.h"
+#include "session/hosts.h"
 #include "session/session.h"
 #include "snapshot/user_names.h"
 
@@ -105,7 +108,7 @@ static int print_report(struct show_options *options, const char *path)
 	if (status == 0 && options->view.axis == AXIS_ALL)
 		status = error_set(&error, -EINVAL,
 				   "show --long has no axis 'all'; valid: process, pid, cgroup, container, "
-				   "thread, thread-exact, user");
+				   "thread, thread-exact, user, host");
 	if (status < 0)
 		return command_misused(&show_command, &error);
 	report_options_warn(&options->report, &options->view, &report.request);
@@ -152,6 +155,15 @@ static int make_view(const struct show_options *options, enum column columns[SCR
 	return 0;
 }
 
+/* Text says itself that rows are left out. */
+static void tell_left_out(const struct report *report, const struct table *table)
+{
+	if (table->row_total > table->row_count && report->format != REPORT_FORMAT_TEXT)
+		command_note(table->row_total - table->row_count == 1 ? "%zu row is left out by --limit"
+								      : "%zu rows are left out by --limit",
+			     table->row_total - table->row_count);
+}
+
 static void write_table(struct view *view, struct session *session, const char *path, struct report *report)
 {
 	struct table *table;
@@ -161,10 +173,7 @@ static void write_table(struct view *view, struct session *session, const char *
 	table = screen_options_draw(session, view, report, path, USER_NAMES_PATIENCE_NS, NULL, NULL);
 	if (report->format == REPORT_FORMAT_TEXT)
 		report_end(report);
-	if (table->row_total > table->row_count && report->format != REPORT_FORMAT_TEXT)
-		command_note(table->row_total - table->row_count == 1 ? "%zu row is left out by --limit"
-								      : "%zu rows are left out by --limit",
-			     table->row_total - table->row_count);
+	tell_left_out(report, table);
 	table_release(table);
 }
 
@@ -224,13 +233,101 @@ static int print_table(struct show_options *options, const char *path)
 	return status;
 }
 
+/* --- many hosts --- */
+
+/* `context` is a struct hosts. */
+static void add_host(void *context, const char *host, const struct history_moment files[])
+{
+	hosts_add(context, host, snapshot_reference(files[0].snapshot));
+}
+
+/* Refuses what is of one host. */
+static int check_hosts(const struct show_options *options, const struct hosts_moment *moment,
+		       const struct view *view, bool is_long, struct error *error)
+{
+	if (is_long)
+		return error_set(
+			error, -EINVAL,
+			"%s has the histories of several hosts, which make a table only: leave out "
+			"--long, --metrics, --sections, --ktstr, markdown and html, or name one host",
+			moment->directory);
+	/* the places of names are those among the names of one host */
+	if (options->view.sort_by != NULL && !view->sort_by_name &&
+	    (column_is_identity(view->sort) || !view_shows(view, view->sort)))
+		return error_set(
+			error, -EINVAL,
+			"cannot sort rows of several hosts by %s: sort by a number that is shown or by name",
+			column_title(view->sort, WINDOW_MODE_RATE));
+	return 0;
+}
+
+static void write_hosts(struct hosts *hosts, const struct hosts_moment *moment, const struct view *view,
+			struct report *report)
+{
+	size_t count;
+	uint64_t interval_ns;
+	struct table *table = hosts_table(hosts, &count, &interval_ns);
+	struct snapshot *time = snapshot_create();
+	char *name = memory_format("%s: %zu host%s, %s", moment->directory, count, count == 1 ? "" : "s",
+				   moment->zone);
+
+	/* a report takes the time from its snapshot */
+	time->captured_at_unix_ns = moment->unix_ns;
+	time->provenance.present = true;
+	report->snapshot = time;
+	screen_table_print(
+		report, &(struct screen_subject){.file = name, .interval_ns = interval_ns, .of_hosts = true},
+		view, table);
+	if (report->format == REPORT_FORMAT_TEXT)
+		report_end(report);
+	tell_left_out(report, table);
+	report->snapshot = NULL;
+	snapshot_release(time);
+	free(name);
+}
+
+/* Prints one table of a moment of many hosts. */
+static int print_hosts(struct show_options *options, const struct hosts_moment *moment, bool is_long)
+{
+	enum column columns[SCREEN_COLUMNS_MAX];
+	static struct snapshot_report printing; /* large for a stack */
+	struct hosts *hosts;
+	struct error error;
+	struct view view;
+	int status;
+
+	if (make_view(options, columns, &view, &error) < 0 ||
+	    check_hosts(options, moment, &view, is_long, &error) < 0) {
+		view_release(&view);
+		return command_misused(&show_command, &error);
+	}
+	if (snapshot_report_open(&printing, &options->report, &options->view, true, &error) < 0) {
+		view_release(&view);
+		return command_failed(&error);
+	}
+	view.naming = screen_table_naming(printing.report.format);
+	view.fold_idle &= printing.report.format == REPORT_FORMAT_TEXT;
+	hosts = hosts_create(&view);
+	if (hosts_moment_read(moment, &options->report, add_host, hosts, &error) < 0) {
+		output_abandon(&printing.output);
+		status = command_failed(&error);
+	} else {
+		write_hosts(hosts, moment, &view, &printing.report);
+		status = output_end(&printing.output);
+	}
+	hosts_release(hosts);
+	view_release(&view);
+	return status;
+}
+
 static int show_run(void *opaque, char **operands, int operand_count)
 {
 	struct show_options *options = opaque;
 	const struct report_options *report = &options->report;
 	const bool is_table = chooses_table(options), is_text = report->format == REPORT_FORMAT_TEXT;
-	bool is_long = options->is_long || report->metrics != NULL || report->sections != NULL ||
-		       report->ktstr || !screen_table_has((enum report_format)report->format);
+	struct hosts_moment hosts = {.count = 0};
+	const bool is_long = options->is_long || report->metrics != NULL || report->sections != NULL ||
+			     report->ktstr || !screen_table_has((enum report_format)report->format);
 	struct error error;
 	int status;
 
@@ -245,9 +342,17 @@ static int show_run(void *opaque, char **operands, int operand_count)
 		config_file_release(&options->config);
 		return command_misused(&show_command, &error);
 	}
+	status = hosts_moment_find((const char *const *)operands, 1, &hosts, &error);
+	if (status < 0)
+		status = command_misused(&show_command, &error);
+	else if (status == 1)
+		status = print_hosts(options, &hosts, is_long);
 	/* programs that read rows of metrics are older than the table */
-	is_long |= !is_table && !is_text && !report->as_batch;
-	status = is_long ? print_report(options, operands[0]) : print_table(options, operands[0]);
+	else if (is_long || (!is_table && !is_text && !report->as_batch))
+		status = print_report(options, operands[0]);
+	else
+		status = print_table(options, operands[0]);
+	hosts_moment_release(&hosts);
 	config_file_release(&options->config);
 	return status;
 }
@@ -257,8 +362,9 @@ const struct command show_command = {
 	.summary = "print a saved snapshot as a table, or as a report of all metrics",
 	.usage = "FILE|HISTORY@WHEN|- [OPTION]...",
 	.details = "Reads a .ctprof.zst file, a recorded moment (/var/lib/ctop@-1h, @09:40), or standard "
-		   "input for -, and prints the table that the screen has of it. A value that could not be "
-		   "read is printed as a centred dot, one that does not apply as -, and an amount that lacks "
+		   "input for -, and prints the table that the screen has of it; of a directory of histories "
+		   "(/srv/histories@03:12) one table of all hosts. A value that could not be read is printed "
+		   "as a centred dot, one that does not apply as -, and an amount that lacks "
 		   "the values of some threads has a >= sign before it.",
 	.tables = tables,
 	.table_count = ARRAY_COUNT(tables),

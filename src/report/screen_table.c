@@ -78,7 +78,7 @@ static void append_heading(const struct snapshot *now, const struct screen_subje
 		buffer_append_text(line, " over ");
 		humanize_compact(line, (double)subject->interval_ns, HUMANIZE_TIME, true);
 	}
-	if (file != NULL && subject->interval_ns == 0)
+	if (file != NULL && subject->interval_ns == 0 && !subject->of_hosts)
 		buffer_append_text(line, " (one reading; with ctop capture --for 10 there are rates)");
 	if (waits != NULL)
 		buffer_append_text(line, now->waiting_ns != NULL ? "  includes unfinished waits"
@@ -104,7 +104,7 @@ void screen_table_print(struct report *report, const struct screen_subject *subj
 	struct report_round round = {
 		.interval_ns = subject->interval_ns,
 		.mode = window_mode_names[view->mode],
-		.waits = waits_word(report->snapshot, table),
+		.waits = subject->of_hosts ? NULL : waits_word(report->snapshot, table),
 	};
 	struct buffer host = {0}, heading = {0}, footing = {0};
 

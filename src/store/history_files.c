@@ -261,6 +261,52 @@ void history_files_release(struct history_files *files)
 	*files = (struct history_files){0};
 }
 
+bool history_files_has_days(const char *directory)
+{
+	struct history_files files;
+	const bool has_days = history_files_list(directory, &files, NULL) == 0 && files.count != 0;
+
+	history_files_release(&files);
+	return has_days;
+}
+
+static int is_visible(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
+}
+
+/* alphasort(3) sorts by the locale. */
+static int compare_names(const struct dirent **left, const struct dirent **right)
+{
+	return strcmp((*left)->d_name, (*right)->d_name);
+}
+
+bool history_hosts_list(const char *directory, struct history_hosts *ret_hosts)
+{
+	bool has_history = false;
+	int count = -1;
+
+	*ret_hosts = (struct history_hosts){0};
+	if (!history_files_has_days(directory))
+		count = scandir(directory, &ret_hosts->entries, is_visible, compare_names);
+	ret_hosts->count = count > 0 ? (size_t)count : 0;
+	for (size_t i = 0; i < ret_hosts->count && !has_history; i++) {
+		char *path = history_files_path(directory, ret_hosts->entries[i]->d_name);
+
+		has_history = history_files_has_days(path);
+		free(path);
+	}
+	return has_history;
+}
+
+void history_hosts_release(struct history_hosts *hosts)
+{
+	for (size_t i = 0; i < hosts->count; i++)
+		free(hosts->entries[i]);
+	free(hosts->entries);
+	*hosts = (struct history_hosts){0};
+}
+
 /* --- the writer --- */
 
 /*

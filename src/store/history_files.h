@@ -2,6 +2,7 @@
 #ifndef CTOP_HISTORY_FILES_H
 #define CTOP_HISTORY_FILES_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -83,6 +84,26 @@ struct history_files {
  */
 int history_files_list(const char *directory, struct history_files *ret_files, struct error *error);
 void history_files_release(struct history_files *files);
+
+/* Whether a directory can be listed and has files of days. */
+bool history_files_has_days(const char *directory);
+
+/*
+ * A directory of histories, such as one for each of several hosts. A host has the name of its history's
+ * directory: two hosts may have recorded under the same host name.
+ */
+struct history_hosts {
+	struct dirent *
+		*entries; /* owned; everything there except what is hidden, in byte order of the names */
+	size_t count;
+};
+
+/*
+ * Lists the entries of a directory that has no days itself. Returns whether one of them at least is a
+ * history; the caller releases the list in any case.
+ */
+bool history_hosts_list(const char *directory, struct history_hosts *ret_hosts);
+void history_hosts_release(struct history_hosts *hosts);
 
 /* Whether a recorder writes this file, identified by its stat(2) numbers, in a directory. */
 bool history_files_include(const char *directory, dev_t device, ino_t inode);

@@ -357,24 +357,24 @@ int history_moment_read_from(struct history *history, uint64_t from_unix_ns, uin
 }
 
 static int check_times(const char *name, const struct moment_name *parts, uint64_t now_unix_ns,
-		       struct error *error)
+		       uint64_t *ret_to_ns, struct error *error)
 {
 	struct error cause;
-	uint64_t unix_ns;
-	int result = when_parse(parts->to, now_unix_ns, now_unix_ns, &unix_ns, &cause);
+	uint64_t from_ns;
+	int result = when_parse(parts->to, now_unix_ns, now_unix_ns, ret_to_ns, &cause);
 
 	if (result == 0 && parts->from != NULL)
-		result = when_parse(parts->from, now_unix_ns, now_unix_ns, &unix_ns, &cause);
+		result = when_parse(parts->from, now_unix_ns, now_unix_ns, &from_ns, &cause);
 	return result == 0 ? 0
 			   : error_set(error, result,
 				       "there is no file %.1000s, and as a %s of a history: %.2900s", name,
 				       parts->from != NULL ? "range" : "moment", cause.text);
 }
 
-int history_moment_check(const char *name, uint64_t now_unix_ns, struct error *error)
+int history_moment_check(const char *name, uint64_t now_unix_ns, uint64_t *ret_unix_ns, struct error *error)
 {
 	struct moment_name parts = split(name);
-	const int result = check_times(name, &parts, now_unix_ns, error);
+	const int result = check_times(name, &parts, now_unix_ns, ret_unix_ns, error);
 
 	release_name(&parts);
 	return result;
@@ -384,7 +384,8 @@ int history_moment_read(const char *name, uint64_t now_unix_ns, bool with_parts,
 			struct history_moment *ret_moment, struct error *error)
 {
 	struct moment_name parts = split(name);
-	int result = check_times(name, &parts, now_unix_ns, error);
+	uint64_t to_ns;
+	int result = check_times(name, &parts, now_unix_ns, &to_ns, error);
 
 	*ret_moment = (struct history_moment){NULL, NULL, NULL};
 	if (result == 0)

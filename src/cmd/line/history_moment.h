@@ -24,9 +24,9 @@ char *history_moment_directory(const char *name);
 
 /*
  * Checks how the times of such a name are written, without looking at the history; `now_unix_ns` is what -1h
- * is counted from. Returns 0, or -EINVAL with a sentence.
+ * is counted from. Returns 0 and the moment, or the end of the range, or -EINVAL with a sentence.
  */
-int history_moment_check(const char *name, uint64_t now_unix_ns, struct error *error);
+int history_moment_check(const char *name, uint64_t now_unix_ns, uint64_t *ret_unix_ns, struct error *error);
 
 /* A moment that was found, or a file that was read instead (snapshot_files.h). */
 struct history_moment {

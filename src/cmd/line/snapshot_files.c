@@ -45,16 +45,6 @@ static char *make_note(const struct snapshot *snapshot)
 			     format != NULL && window != NULL ? "; " : "", format != NULL ? format : "");
 }
 
-/* Whether a directory has days of a history. */
-static bool is_history(const char *directory)
-{
-	struct history_files files;
-	const bool has_days = history_files_list(directory, &files, NULL) == 0 && files.count != 0;
-
-	history_files_release(&files);
-	return has_days;
-}
-
 int snapshot_file_read(const char *path, uint64_t max_bytes, bool nearest, bool to_compare,
 		       struct history_moment *ret_file, struct error *error)
 {
@@ -65,7 +55,7 @@ int snapshot_file_read(const char *path, uint64_t max_bytes, bool nearest, bool 
 		return history_moment_read(path, clock_ns(CLOCK_REALTIME), to_compare, nearest, ret_file,
 					   error);
 	result = ctprof_read(path, max_bytes, &snapshot, error);
-	if (result == -EISDIR && is_history(path))
+	if (result == -EISDIR && history_files_has_days(path))
 		return error_set(error, result, "%s is a history: name a moment: %s@-1h", path, path);
 	if (result < 0)
 		return result;
@@ -103,8 +93,10 @@ int snapshot_files_check(const char *const paths[], size_t count, struct error *
 				 count == 2 ? "standard input can be one side of a comparison, not both"
 					    : "standard input can be one run, not several");
 	for (size_t i = 0; i < count; i++) {
+		uint64_t unix_ns;
+
 		if (history_moment_is_named(paths[i]) &&
-		    history_moment_check(paths[i], clock_ns(CLOCK_REALTIME), error) < 0)
+		    history_moment_check(paths[i], clock_ns(CLOCK_REALTIME), &unix_ns, error) < 0)
 			return -EINVAL;
 	}
 	return 0;
