@@ -14,6 +14,7 @@
 #include "cmd/line/snapshot_report.h"
 #include "commands.h"
 #include "compare/diff_floors.h"
+#include "diff_hosts.h"
 #include "metric/nearest.h"
 #include "table/tab.h"
 #include "window/column.h"
@@ -419,6 +420,64 @@ static int run(const struct diff_command_options *options, struct snapshot_repor
 	return status;
 }
 
+/* Refuses what is of one host. */
+static int check_hosts(const struct diff_command_options *options, const struct hosts_moment *moment,
+		       const struct tables_request *request, struct error *error)
+{
+	if (!options->noise && !request->is_long && options->fail_if.count == 0 && options->floors == NULL &&
+	    !options->report.ktstr && options->match != DIFF_MATCHING_THREADS &&
+	    report_format_is_for_people((enum report_format)options->report.format))
+		return 0;
+	return error_set(
+		error, -EINVAL,
+		"%s has the histories of several hosts, which are compared in rows of groups, as text, "
+		"markdown or html, without rules, floors and --match thread: leave that out, or name one "
+		"host",
+		moment->directory);
+}
+
+/* Compares each of many hosts with itself. */
+static int run_hosts(const struct diff_command_options *options, struct snapshot_report *report,
+		     const struct hosts_moment *moment)
+{
+	struct error error;
+
+	if (check_hosts(options, moment, &report->request, &error) < 0)
+		return command_misused(&diff_command, &error);
+	if (snapshot_report_open(report, &options->report, &options->view, true, &error) < 0)
+		return command_failed(&error);
+	report->report.width = terminal_width(&report->output);
+	if (diff_hosts_print(report, moment, &options->report, &error) == 0)
+		return output_end(&report->output);
+	output_abandon(&report->output);
+	return command_failed(&error);
+}
+
+/* Runs what was asked for without mistakes, of many hosts or of files. */
+static int run_either(struct diff_command_options *options, struct snapshot_report *report,
+		      struct captures *captures, const struct rule *rules)
+{
+	struct hosts_moment moment;
+	struct error error;
+	int status = hosts_moment_find(captures->paths, capture_count(captures), &moment, &error);
+
+	/* numbers of cgroups belong to rows of cgroups */
+	if (options->view.axis == AXIS_COUNT)
+		options->view.axis = report->request.tab == TAB_CGROUP ? AXIS_CGROUP
+				     : status == 1                     ? AXIS_HOST
+								       : AXIS_ALL;
+	if (status < 0) {
+		status = command_misused(&diff_command, &error);
+	} else if (status == 1) {
+		status = run_hosts(options, report, &moment);
+	} else {
+		report_options_warn(&options->report, &options->view, &report->request);
+		status = run(options, report, captures, rules);
+	}
+	hosts_moment_release(&moment);
+	return status;
+}
+
 /* Refuses options that have no meaning for sets of runs, or for the table of what varies in one. */
 static int check_sets(const struct diff_command_options *options, const struct captures *captures,
 		      bool is_long, struct error *error)
@@ -462,11 +521,7 @@ static int diff_run(void *opaque, char **operands, int operand_count)
 	    parse_rules(&options->fail_if, &rules, &error) < 0) {
 		status = command_misused(&diff_command, &error);
 	} else {
-		/* numbers of cgroups belong to rows of cgroups */
-		if (options->view.axis == AXIS_COUNT)
-			options->view.axis = report.request.tab == TAB_CGROUP ? AXIS_CGROUP : AXIS_ALL;
-		report_options_warn(&options->report, &options->view, &report.request);
-		status = run(options, &report, &captures, rules);
+		status = run_either(options, &report, &captures, rules);
 	}
 	release_rules(rules, options->fail_if.count);
 	return status;
@@ -489,7 +544,10 @@ const struct command diff_command = {
 		"markdown and html have a row for each group, with both values where they differ. A group "
 		"in one file only has - on the other side. A value is a centred dot if it is unavailable. "
 		"Sets of runs, of at least two each, have -- between them: A1 A2 A3 -- B1 B2 B3 compares "
-		"their means, and a change is real where the runs of both differ by more than those of one.",
+		"their means, and a change is real where the runs of both differ by more than those of one. "
+		"Two moments or ranges of a directory of histories (DIR@03:00..03:10 DIR@03:12..03:20) "
+		"compare each host with itself: a row for each host, or with -g AXIS for each host and "
+		"group.",
 	.tables = tables,
 	.table_count = ARRAY_COUNT(tables),
 	.options_size = sizeof(struct diff_command_options),

@@ -498,9 +498,10 @@ static struct table *begin_table(const struct ranking *ranking, const char *name
 	return table;
 }
 
-static void add_row(struct table *table, const struct ranking *ranking, uint32_t index)
+static void add_row(struct table *table, const struct ranking *ranking, const struct ranked *ranked)
 {
 	const struct diff *diff = ranking->sides->diff;
+	const uint32_t index = ranked->pair;
 	const struct diff_pair *pair = &diff->pairs[index];
 	const enum diff_side side = pair->kind == DIFF_PAIR_ONLY_BEFORE ? DIFF_BEFORE : DIFF_AFTER;
 	struct table_row *row = table_add_bare_row(table);
@@ -512,6 +513,7 @@ static void add_row(struct table *table, const struct ranking *ranking, uint32_t
 	row->is_own = pair->is_own;
 	row->threads = pair->threads[pair_side(ranking->sides, DIFF_AFTER)];
 	row->mark = pair_mark(ranking->sides, pair);
+	row->harm = ranked->weight;
 	row->broke_rule = broke_rule(ranking, index);
 	row->subject = index;
 	if (diff->options.single) {
@@ -537,7 +539,7 @@ struct table *pair_table_create(const struct pair_sides *sides, const struct vie
 	order_first(ranking.rows, ranking.count, sizeof(*ranking.rows), limit, compare_rows, &ranking);
 	table = begin_table(&ranking, name_title);
 	for (size_t i = 0; i < limit; i++)
-		add_row(table, &ranking, ranking.rows[i].pair);
+		add_row(table, &ranking, &ranking.rows[i]);
 	table->row_total = ranking.count;
 	table->row_folded = ranking.folded;
 	table->row_unknown = ranking.unknown_count;
