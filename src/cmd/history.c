@@ -16,6 +16,7 @@
 #include "report/report.h"
 #include "session/when.h"
 #include "store/history.h"
+#include "store/history_files.h"
 
 /* A time without records, with its cause in words. */
 struct gap {
@@ -296,6 +297,49 @@ static int draw_all(struct history *history, bool check, struct report *report, 
 	return result;
 }
 
+/* --- many hosts --- */
+
+/* Adds the row of a host, or says why it has no rounds. */
+static void add_host(const char *directory, const char *host, bool check, struct table *table)
+{
+	char *path = history_files_path(directory, host);
+	struct cell *cell = table_add_row(table)->cells;
+	struct history_round first, last;
+	struct history *history = NULL;
+	struct error error;
+	size_t holes;
+
+	*cell++ = text_cell(table, host);
+	if (history_open(path, &history, &error) < 0 || history_first(history, &first, &error) < 0 ||
+	    history_last(history, &last, &error) < 0) {
+		cell[3] = text_cell(table, error.text);
+	} else {
+		(void)history_damage(history, check, &holes);
+		*cell++ = time_cell(table, first.unix_ns);
+		*cell++ = time_cell(table, last.unix_ns);
+		*cell = count_cell(holes);
+	}
+	history_close(history);
+	free(path);
+}
+
+static void draw_hosts(const char *directory, const struct history_hosts *hosts, bool check,
+		       struct report *report)
+{
+	static const struct table_column columns[] = {
+		{.name = "host", .title = "host", .left = true, .foreign = true},
+		{.name = "first", .title = "first", .left = true},
+		{.name = "last", .title = "last", .left = true},
+		{.name = "damaged", .title = "damaged"},
+		{.name = "why", .title = "why", .left = true, .foreign = true},
+	};
+	struct table *table = table_create_with("hosts", columns, ARRAY_COUNT(columns));
+
+	for (size_t i = 0; i < hosts->count; i++)
+		add_host(directory, hosts->entries[i]->d_name, check, table);
+	draw(report, table);
+}
+
 /* --- the command --- */
 
 struct history_command_options {
@@ -320,6 +364,27 @@ static const struct option_table_use tables[] = {
 	{&history_option_table, 0},
 };
 
+/* Draws the history of a directory, or a row for each history in it. */
+static int draw_directory(const char *directory, bool check, struct report *report, struct error *error)
+{
+	struct history_hosts hosts;
+	struct history *history = NULL;
+	const bool has_hosts = history_hosts_list(directory, &hosts);
+	int result = has_hosts ? 0 : history_place_open(directory, &history, error);
+
+	if (result == 0) {
+		report_begin(report, &(struct report_subject){.command = "history"});
+		if (has_hosts)
+			draw_hosts(directory, &hosts, check, report);
+		else
+			result = draw_all(history, check, report, error);
+		report_end(report);
+	}
+	history_close(history);
+	history_hosts_release(&hosts);
+	return result;
+}
+
 static int history_run(void *untyped, char **operands, int operand_count)
 {
 	const struct history_command_options *options = untyped;
@@ -330,19 +395,10 @@ static int history_run(void *untyped, char **operands, int operand_count)
 		.csv_safe = options->csv_safe,
 		.ascii = !unicode_in_locale(),
 	};
-	struct history *history;
 	struct error error;
-	int result;
 
-	(void)operands;
-	(void)operand_count;
-	if (history_place_open(history_place(), &history, &error) < 0)
-		return command_failed(&error);
-	report_begin(&report, &(struct report_subject){.command = "history"});
-	result = draw_all(history, options->check, &report, &error);
-	report_end(&report);
-	history_close(history);
-	if (result < 0) {
+	if (draw_directory(operand_count != 0 ? operands[0] : history_place(), options->check, &report,
+			   &error) < 0) {
 		output_abandon(&output);
 		buffer_release(&output.buffer);
 		return command_failed(&error);
@@ -353,11 +409,12 @@ static int history_run(void *untyped, char **operands, int operand_count)
 const struct command history_command = {
 	.name = "history",
 	.summary = "list what was recorded: days, gaps, starts of the host, marks, damage",
-	.usage = "[OPTION]...",
+	.usage = "[DIR] [OPTION]...",
 	.details = "Times are local. A gap is a time in which nothing was recorded, between two rounds of "
-		   "the same recording or of two.",
+		   "the same recording or of two. A directory of histories has a row for each of them.",
 	.tables = tables,
 	.table_count = ARRAY_COUNT(tables),
 	.options_size = sizeof(struct history_command_options),
+	.maximum_operands = 1,
 	.run = history_run,
 };
