@@ -555,13 +555,11 @@ void day_reader_marks(struct day_reader *reader, uint64_t from_unix_ns, uint64_t
 						      : read_mark(reader, offset, from_unix_ns, to_unix_ns,
 								  marks, &frame);
 
-		if (result == 0) {
+		if (result == 0)
 			known_end = day_frame_end(&frame);
-		} else if (result == -EBADMSG) {
+		else
 			note_hole(reader, offset, offset + 1);
-		} else {
-			note_hole(reader, offset, reader->end);
+		if (result == -ETIMEDOUT)
 			return;
-		}
 	}
 }

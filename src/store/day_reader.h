@@ -96,7 +96,7 @@ int day_reader_boot(struct day_reader *reader, const struct day_round *round, st
 
 /*
  * Appends the marks between two times (ns since 1970, both included) to `marks`, in the order of recording. A
- * damaged mark becomes a hole, and so does the rest of a file that cannot be read on.
+ * mark that cannot be read becomes a hole. If reading takes too long, the rest is left out.
  */
 void day_reader_marks(struct day_reader *reader, uint64_t from_unix_ns, uint64_t to_unix_ns,
 		      struct history_marks *marks);
