@@ -2,14 +2,21 @@
 #include "hosts_moment.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/worker.h"
 #include "command.h"
 #include "snapshot_files.h"
+
+enum {
+	HOSTS_TOGETHER =
+		4 /* are read at the same time: each needs a processor and the memory of its rounds */
+};
 
 static void set_zone(struct hosts_moment *moment)
 {
@@ -60,58 +67,93 @@ void hosts_moment_release(struct hosts_moment *moment)
 
 /* --- reading --- */
 
-/* Reads the moments of a host, whose history is at a path: DIR/HOST@WHEN for each DIR@WHEN. */
-static int read_host(const struct hosts_moment *moment, const char *path, bool nearest,
-		     struct history_moment files[], struct error *error)
+/* A host that is read, in a thread if one can be started. */
+struct host_reading {
+	const struct hosts_moment *moment;
+	const char *host;
+	bool nearest, is_threaded;
+	pthread_t thread;
+	struct history_moment files[HOSTS_MOMENTS_MAX];
+	struct error error;
+	int result;
+};
+
+/* Reads DIR/HOST@WHEN for each DIR@WHEN. */
+static void *read_host(void *argument)
+{
+	struct host_reading *reading = argument;
+	const struct hosts_moment *moment = reading->moment;
+
+	for (size_t i = 0; i < moment->count && reading->result == 0; i++) {
+		char *name = memory_format("%s/%s%s", moment->directory, reading->host,
+					   moment->names[i] + moment->when_at);
+
+		reading->result = history_moment_read(name, moment->now_unix_ns, moment->count > 1,
+						      reading->nearest, &reading->files[i], &reading->error);
+		free(name);
+	}
+	return NULL;
+}
+
+static void start_reading(struct host_reading *reading)
+{
+	reading->is_threaded = worker_start(&reading->thread, read_host, reading) == 0;
+	if (!reading->is_threaded)
+		read_host(reading);
+}
+
+/* Waits for a host and hands it over, or notes why not. Returns whether it was read. */
+static bool finish_reading(struct host_reading *reading, hosts_moment_visit *visit, void *context)
+{
+	if (reading->is_threaded)
+		pthread_join(reading->thread, NULL);
+	if (reading->result < 0)
+		command_note("%s is left out: %s", reading->host, reading->error.text);
+	else
+		visit(context, reading->host, reading->files);
+	for (size_t i = 0; i < reading->moment->count; i++) {
+		if (reading->result == 0 && reading->files[i].note != NULL)
+			command_note("%s: %s", reading->host, reading->files[i].note);
+		snapshot_file_release(&reading->files[i]);
+	}
+	return reading->result == 0;
+}
+
+/* Refuses an output that is a file of one of the histories. */
+static int check_output(const struct hosts_moment *moment, const char *output, struct error *error)
 {
 	int result = 0;
 
-	for (size_t i = 0; i < moment->count && result == 0; i++) {
-		char *of_host = memory_format("%s%s", path, moment->names[i] + moment->when_at);
+	for (size_t i = 0; i < moment->hosts.count && result == 0; i++) {
+		char *path = history_files_path(moment->directory, moment->hosts.entries[i]->d_name);
 
-		result = history_moment_read(of_host, moment->now_unix_ns, moment->count > 1, nearest,
-					     &files[i], error);
-		free(of_host);
+		result = snapshot_files_check_history(path, output, error);
+		free(path);
 	}
-	return result;
-}
-
-/* Reads a host and hands it over, or notes why not. Returns 1 or 0, or -EINVAL with a sentence. */
-static int visit_host(const struct hosts_moment *moment, const char *host,
-		      const struct report_options *options, hosts_moment_visit *visit, void *context,
-		      struct error *error)
-{
-	char *path = history_files_path(moment->directory, host);
-	struct history_moment files[HOSTS_MOMENTS_MAX] = {{NULL, NULL, NULL}};
-	struct error why;
-	int result = snapshot_files_check_history(path, options->output, error);
-
-	if (result == 0)
-		result = read_host(moment, path, options->nearest, files, &why) == 0;
-	if (result == 0)
-		command_note("%s is left out: %s", host, why.text);
-	else if (result == 1)
-		visit(context, host, files);
-	for (size_t i = 0; i < moment->count; i++) {
-		if (result == 1 && files[i].note != NULL)
-			command_note("%s: %s", host, files[i].note);
-		snapshot_file_release(&files[i]);
-	}
-	free(path);
 	return result;
 }
 
 int hosts_moment_read(const struct hosts_moment *moment, const struct report_options *options,
 		      hosts_moment_visit *visit, void *context, struct error *error)
 {
-	int result = 0, read = 0;
+	const size_t count = moment->hosts.count;
+	struct host_reading *readings;
+	size_t read = 0, started = 0;
 
-	for (size_t i = 0; i < moment->hosts.count && result >= 0; i++) {
-		result = visit_host(moment, moment->hosts.entries[i]->d_name, options, visit, context, error);
-		read += result;
+	if (check_output(moment, options->output, error) < 0)
+		return -EINVAL;
+	readings = memory_allocate_zero(count + 1, sizeof(*readings));
+	for (size_t i = 0; i < count; i++) {
+		for (; started < count && started < i + HOSTS_TOGETHER; started++) {
+			readings[started].moment = moment;
+			readings[started].host = moment->hosts.entries[started]->d_name;
+			readings[started].nearest = options->nearest;
+			start_reading(&readings[started]);
+		}
+		read += finish_reading(&readings[i], visit, context);
 	}
-	if (result >= 0 && read == 0)
-		result = error_set(error, -ENODATA, "%s: no host has anything at that time",
-				   moment->directory);
-	return result < 0 ? result : 0;
+	free(readings);
+	return read != 0 ? 0
+			 : error_set(error, -ENODATA, "%s: no host has anything at that time",
+				     moment->directory);
 }

@@ -38,10 +38,10 @@ void hosts_moment_release(struct hosts_moment *moment);
 typedef void hosts_moment_visit(void *context, const char *host, const struct history_moment files[]);
 
 /*
- * Reads the moments of one host after the other, by name; ranges that are compared with their parts. Notes on
- * stderr name what is left out: entries without a history, and hosts of which nothing can be read at that
- * time. Returns 0, or a negative errno with a sentence: -ENODATA no host is left, -EINVAL the output of the
- * options is a file of one of the histories.
+ * Reads the moments of each host, two with their parts, a few hosts at the same time, and hands them over in
+ * the order of their names. Notes on stderr name what is left out: entries without a history, and hosts of
+ * which nothing can be read at that time. Returns 0, or a negative errno with a sentence: -ENODATA no host is
+ * left, -EINVAL the output of the options is a file of one of the histories.
  */
 int hosts_moment_read(const struct hosts_moment *moment, const struct report_options *options,
 		      hosts_moment_visit *visit, void *context, struct error *error);
