@@ -919,10 +919,32 @@ static const struct history_functions functions = {
 	.is_one_start = is_one_start,
 };
 
+/* Says why a directory that can be listed is no history. */
+static int refuse_directory(const char *directory, const struct history_files *files, struct error *error)
+{
+	char name[HISTORY_FILES_NAME];
+	struct history_hosts hosts;
+	const bool has_hosts = history_hosts_list(directory, &hosts);
+
+	history_hosts_release(&hosts);
+	if (has_hosts)
+		return error_set(error, -ENODATA,
+				 "%s has the histories of several hosts: name one of them; show, diff and "
+				 "history take all of them",
+				 directory);
+	if (files->count != 0)
+		return error_set(error, -ENODATA,
+				 "%s: %s is no regular file, and nothing else of a history is there; put "
+				 "the file itself there",
+				 directory, history_files_name(files->items[0].day, name));
+	return error_set(error, -ENODATA,
+			 "%s: there is no history in it; `ctop record --history %s` makes one", directory,
+			 directory);
+}
+
 int history_open(const char *directory, struct history **ret_history, struct error *error)
 {
 	struct recorded *history;
-	char name[HISTORY_FILES_NAME];
 	struct history_files files;
 	int result = history_files_list(directory, &files, error);
 
@@ -932,15 +954,8 @@ int history_open(const char *directory, struct history **ret_history, struct err
 	if (result == -ENOTDIR)
 		error_set(error, result, "%s is a file; name the directory that `ctop record` writes to",
 			  directory);
-	if (result == 0 && !files.any && files.count != 0)
-		result = error_set(error, -ENODATA,
-				   "%s: %s is no regular file, and nothing else of a history is there; put "
-				   "the file itself there",
-				   directory, history_files_name(files.items[0].day, name));
-	else if (result == 0 && !files.any)
-		result = error_set(error, -ENODATA,
-				   "%s: there is no history in it; `ctop record --history %s` makes one",
-				   directory, directory);
+	if (result == 0 && !files.any)
+		result = refuse_directory(directory, &files, error);
 	if (result == 0) {
 		history = memory_allocate_zero(1, sizeof(*history));
 		history->base.functions = &functions;

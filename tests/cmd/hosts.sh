@@ -60,5 +60,6 @@ refuse "nor judged by a rule" 2 "has the histories of several hosts" diff "$host
 run "all are listed" 0 out "^web-1  *20[0-9-]* [0-9:]*  *20[0-9-]* [0-9:]*  *0" history "$hosts"
 run "with what is none" 0 out "^notes.txt .* is a file" history "$hosts"
 run "one by its name" 0 out "starts of the host" history "$hosts/web-2"
+refuse "a series is of one host" 1 "has the histories of several hosts: name one of them" dump --history "$hosts"
 refuse "nothing is there" 1 "there is no history in it" history "$hosts/empty"
 finish
