@@ -151,7 +151,8 @@ refused "from after to" 2 "is later than --to" "$ctop" dump --history "$history"
 refused "a time is checked" 2 "did you mean '-15m'" "$ctop" dump --history "$history" --from 15m
 refused "there is no such directory" 1 "$directory/no" "$ctop" dump --history "$directory/no"
 refused "a file is no history" 1 "is a file; name the directory" "$ctop" dump --history "$0"
-refused "a directory without a history" 1 "$directory" "$ctop" history --history "$directory"
+mkdir "$directory/nothing"
+refused "a directory without a history" 1 "$directory/nothing: there is no history in it" "$ctop" history --history "$directory/nothing"
 
 # --- moments ---
 
@@ -331,12 +332,12 @@ result "a title is recorded" "$(told self | grep -q 'db: SELECT 1' || echo "$sai
 result "a command line is not" "$(told self | grep 'while')"
 result "all of it is with --titles all" "$(told all | grep -q -- '-c while :' || told all)"
 result "nothing is with --no-titles" "$(told none | grep -e SELECT -e while)"
-result "a moment has its title" "$("$ctop" show "$directory/self@now" -g pid --columns command 2>&1 | grep -q 'db: SELECT 1' ||
-    "$ctop" show "$directory/self@now" -g pid --columns command 2>&1)"
-said=$("$ctop" show "$directory/self@now" -g pid --columns command -f 'command = *SELECT*' 2>&1)
+result "a moment has its title" "$("$ctop" show "$directory/self@now" --nearest -g pid --columns command 2>&1 | grep -q 'db: SELECT 1' ||
+    "$ctop" show "$directory/self@now" --nearest -g pid --columns command 2>&1)"
+said=$("$ctop" show "$directory/self@now" --nearest -g pid --columns command -f 'command = *SELECT*' 2>&1)
 result "which is found by a filter" "$(case $said in *'db: SELECT 1'*) ;; *) echo "$said" ;; esac)"
 refused "where no title is recorded it says so" 0 "no title was recorded here" \
-    "$ctop" show "$directory/none@now" -f 'command = *SELECT*'
+    "$ctop" show "$directory/none@now" --nearest -f 'command = *SELECT*'
 refused "titles are of two kinds" 2 "valid: self, all" "$ctop" record --titles whole -n 1 --history "$directory/whole"
 refused "or there are none" 2 "contradict" "$ctop" record --titles all --no-titles -n 1 --history "$directory/whole"
 
