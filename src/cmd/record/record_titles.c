@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "capture/lookup_thread.h"
-#include "session/session.h"
+#include "session/origin.h"
 #include "snapshot/lookup.h"
-#include "table/view.h"
+#include "snapshot/thread_match.h"
+#include "window/reduce.h"
 
 enum {
 	CHOSEN_EACH = 20,             /* processes that are busiest, and as many that are stuck */
@@ -21,20 +23,11 @@ enum {
 /* All processes of a round together have so long to answer. */
 #define ANSWERS_WAIT_NS (250 * NS_PER_MS)
 
-static const enum column choosing_columns[] = {COLUMN_CPU, COLUMN_LOST, COLUMN_STUCK};
-
-/* Places in these. */
-enum {
-	BY_CPU,
-	BY_WAITS,
-	BY_STUCK,
-};
-
 struct record_titles {
 	bool all;
 	struct lookup_thread *lookups;
 	struct lookup_cache texts;
-	struct session *session; /* of the rounds */
+	struct snapshot *before; /* the last round, a reference; NULL: none has come */
 };
 
 /* A process whose title a round gets. */
@@ -63,7 +56,6 @@ int record_titles_start(enum record_titles_choice choice, const char *proc_root,
 	*ret_titles = memory_allocate_zero(1, sizeof(**ret_titles));
 	(*ret_titles)->all = choice == RECORD_TITLES_ALL;
 	(*ret_titles)->lookups = lookups;
-	(*ret_titles)->session = session_create();
 	return 0;
 }
 
@@ -73,87 +65,126 @@ void record_titles_end(struct record_titles *titles)
 		return;
 	lookup_thread_stop(titles->lookups);
 	lookup_cache_release(&titles->texts);
-	session_release(titles->session);
+	snapshot_release(titles->before);
 	free(titles);
 }
 
 /* --- which processes --- */
 
-/* A number that is not known does not make a process busy. */
-static double known_number(const struct table_row *row, size_t column)
+/* Makes rows of the processes of a round, without kernel threads. Returns the process of each row, owned by
+ * the caller. */
+static uint32_t *collect_processes(const struct snapshot *round, struct shown *shown)
 {
-	const double number = cell_number(&row->cells[column]);
+	uint32_t *pids = memory_allocate((round->thread_count + 1) * sizeof(*pids));
+	struct hash_map row_of = {0};
 
-	return number > 0 ? number : 0;
+	*shown = (struct shown){.now = round};
+	shown_reserve(shown, round->thread_count, round->thread_count);
+	for (uint32_t i = 0; i < round->thread_count; i++) {
+		uint32_t row = (uint32_t)shown->row_count;
+
+		if ((round->thread_flags[i] & THREAD_KERNEL) != 0)
+			continue;
+		if (!hash_map_get(&row_of, round->tgid[i], &row)) {
+			hash_map_set(&row_of, round->tgid[i], row);
+			pids[shown->row_count++] = round->tgid[i];
+		}
+		shown_add(shown, i, row);
+	}
+	hash_map_release(&row_of);
+	return pids;
 }
 
-static double how_busy(const struct table_row *row)
+/* Adds a column of the rows to their numbers. What is not known, or below 0, counts as 0. */
+static void add_column(const struct window *window, const struct shown *shown, enum column column,
+		       double numbers[])
 {
-	return known_number(row, BY_CPU) + known_number(row, BY_WAITS);
+	struct column_values values;
+
+	reduce_column(window, shown, column, &values);
+	for (size_t row = 0; row < shown->row_count; row++) {
+		struct value value;
+		double number;
+
+		reduce_value(shown, &values, row, &value);
+		if (value_number(&value, &number) && number > 0)
+			numbers[row] += number;
+	}
+	column_values_release(&values);
 }
 
-static double how_stuck(const struct table_row *row)
+static void choose_process(struct choice *choice, const struct snapshot *round, uint32_t pid)
 {
-	return known_number(row, BY_STUCK);
-}
+	const uint32_t leader = snapshot_find_row(round, pid, pid);
+	struct lookup_request request = {.kind = LOOKUP_COMMAND, .tgid = pid, .tid = pid};
 
-static void choose_process(struct choice *choice, const struct table_row *row)
-{
-	const struct lookup_request request = {.kind = LOOKUP_COMMAND,
-					       .tgid = row->process,
-					       .tid = row->process,
-					       .start_time = row->process_start};
-
+	if (leader == SNAPSHOT_NO_ROW)
+		return;
 	for (size_t i = 0; i < choice->count; i++) {
-		if (choice->items[i].request.tgid == request.tgid)
+		if (choice->items[i].request.tgid == pid)
 			return;
 	}
+	request.start_time = round->start_time[leader];
 	choice->items[choice->count++] = (struct chosen){.request = request};
 }
 
-/* Chooses the processes with the largest numbers above 0. */
-static void choose_most(struct choice *choice, const struct table *table,
-			double (*number_of)(const struct table_row *row))
+/* Chooses the processes with the largest numbers above 0, of so many. */
+static void choose_most(struct choice *choice, const struct snapshot *round, const uint32_t pids[],
+			const double numbers[], size_t process_count)
 {
-	const struct table_row *most[CHOSEN_EACH];
-	size_t count = 0;
+	size_t most[CHOSEN_EACH], count = 0;
 
-	for (size_t i = 0; i < table->row_count; i++) {
-		const struct table_row *row = &table->rows[i];
-		const double number = number_of(row);
+	for (size_t i = 0; i < process_count; i++) {
 		size_t place;
 
-		if (row->process == 0 || number <= 0 ||
-		    (count == CHOSEN_EACH && number <= number_of(most[count - 1])))
+		if (numbers[i] <= 0 || (count == CHOSEN_EACH && numbers[i] <= numbers[most[count - 1]]))
 			continue;
 		place = count < CHOSEN_EACH ? count++ : count - 1;
-		for (; place != 0 && number_of(most[place - 1]) < number; place--)
+		for (; place != 0 && numbers[most[place - 1]] < numbers[i]; place--)
 			most[place] = most[place - 1];
-		most[place] = row;
+		most[place] = i;
 	}
 	for (size_t i = 0; i < count; i++)
-		choose_process(choice, most[i]);
+		choose_process(choice, round, pids[most[i]]);
 }
 
+/* Counts a round from the one before, whose place it takes. */
+static struct origin follow(struct record_titles *titles, struct snapshot *round)
+{
+	struct snapshot *before = titles->before;
+	struct origin origin = {0};
+	bool *seen;
+
+	titles->before = snapshot_reference(round);
+	if (before == NULL)
+		return origin;
+	seen = memory_allocate_zero(before->thread_count + 1, sizeof(*seen));
+	origin_take(&origin, before, thread_match(round, before, seen, NULL));
+	free(seen);
+	return origin;
+}
+
+/* A session would also group, name and sort all processes, with every round. */
 static struct choice choose_processes(struct record_titles *titles, struct snapshot *round)
 {
+	struct origin origin = follow(titles, round);
+	const struct window window = origin_window(&origin, round, WINDOW_MODE_RATE);
 	struct choice choice = {.count = 0};
-	struct table *table;
-	struct view view;
+	struct shown shown;
+	uint32_t *pids = collect_processes(round, &shown);
+	double *busy = memory_allocate_zero(shown.row_count + 1, sizeof(*busy));
+	double *stuck = memory_allocate_zero(shown.row_count + 1, sizeof(*stuck));
 
-	session_add_round(titles->session, snapshot_reference(round));
-	session_set_base(titles->session);
-	view_initialise(&view);
-	view.grouping.axis = AXIS_PID;
-	view.columns = choosing_columns;
-	view.column_count = ARRAY_COUNT(choosing_columns);
-	view.hide_kernel_threads = true;
-	view.hide_gone = true;
-	table = session_table(titles->session, &view);
-	choose_most(&choice, table, how_busy);
-	choose_most(&choice, table, how_stuck);
-	table_release(table);
-	view_release(&view);
+	add_column(&window, &shown, COLUMN_CPU, busy);
+	add_column(&window, &shown, COLUMN_LOST, busy);
+	add_column(&window, &shown, COLUMN_STUCK, stuck);
+	choose_most(&choice, round, pids, busy, shown.row_count);
+	choose_most(&choice, round, pids, stuck, shown.row_count);
+	free(stuck);
+	free(busy);
+	free(pids);
+	shown_release(&shown);
+	origin_release(&origin);
 	return choice;
 }
 

@@ -31,7 +31,7 @@ void record_titles_end(struct record_titles *titles);
 /*
  * Reads the titles for a round as they are now, and puts them into it. NULL titles do nothing. Takes at most
  * a quarter of a second; a process that has not answered by then has no title in this round. Rounds come in
- * the order in which they were taken. The titles keep a reference to the last two.
+ * the order in which they were taken. The titles keep a reference to the last one.
  */
 void record_titles_add(struct record_titles *titles, struct snapshot *round);
 
