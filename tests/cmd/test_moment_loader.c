@@ -256,12 +256,9 @@ static void test_nothing_is_lent(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_hole),
-		cmocka_unit_test(test_behind),
-		cmocka_unit_test(test_nearest),
-		cmocka_unit_test(test_newest),
-		cmocka_unit_test(test_recorder),
-		cmocka_unit_test(test_nothing_is_lent),
+		cmocka_unit_test(test_hole),     cmocka_unit_test(test_behind),
+		cmocka_unit_test(test_nearest),  cmocka_unit_test(test_newest),
+		cmocka_unit_test(test_recorder), cmocka_unit_test(test_nothing_is_lent),
 	};
 
 	return cmocka_run_group_tests_name("moment loader", tests, NULL, NULL);
