@@ -443,9 +443,14 @@ static int open_part(struct history_writer *writer, uint32_t day, struct error *
 	result = day_reader_open(&reader, writer->directory, day, O_RDWR, error);
 	if (result == -ENOENT) {
 		result = day_writer_create(&writer->file, writer->directory, day, error);
-	} else if (result == 0) {
-		result = take_up_file(writer, &reader, error);
-		day_reader_close(&reader);
+	} else {
+		if (result == 0) {
+			result = take_up_file(writer, &reader, error);
+			day_reader_close(&reader);
+		}
+		/* a bad sector is damage, too: another file can still be written */
+		if (result == -EIO)
+			result = -EBADMSG;
 	}
 	if (result < 0) {
 		close_file(writer);
