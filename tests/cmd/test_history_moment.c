@@ -272,7 +272,7 @@ static void test_not_recorded(void **state)
 		 "nothing was recorded from 2026-11-21 08:00:11 to 2026-11-21 08:00:13: the nearest round is "
 		 "of "
 		 "2026-11-21 08:00:10, 1 s earlier",
-		 "", "2026-11-21 08:00:10"},
+		 ", and the last recorded 08:00:11 is 2026-11-20 08:00:11", "2026-11-21 08:00:10"},
 	};
 	char *two_days = record_two_days();
 

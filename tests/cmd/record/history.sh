@@ -168,14 +168,15 @@ result "the live command prints it too" "$("$ctop" -b --nearest @now 2>&1 | grep
 rm -r "$directory/ctop"
 moment=$(TZ=EST5 "$ctop" show "$history$newest" 2>&1 | sed -n "s#^\($history@[0-9-]* [0-9:]*\)  20.*#\1#p")
 result "its name is a moment too" "$(TZ=EST5 "$ctop" show "$moment" 2>&1 | grep -q "^$moment  " || echo "$moment")"
-result "a file of that name is meant" "$("$ctop" show "$directory/file@now" 2>&1 | grep -q "^$directory/file@now  " ||
-    "$ctop" show "$directory/file@now" 2>&1)"
+findings=$("$ctop" show "$directory/file@now" 2>&1)
+result "a file of that name is meant" "$(echo "$findings" | grep -q "^$directory/file@now  " || echo "$findings")"
 refused "a time before the history" 1 "$history: the history had not begun at 2026-01-01 00:00:00: $later" "$ctop" show "$history@2026-01-01"
 refused "a time after it, on one side" 1 "the history had ended at 2100-01-01 00:00:00: $earlier" "$ctop" diff "$history$newest" \
     "$history@2100-01-01"
-result "the nearest is shown, and told" "$("$ctop" show --nearest "$history@2026-01-01" 2>&1 >"$directory/shown" |
-    grep -q '^ctop: the history had not begun at 2026-01-01 00:00:00: the nearest round is of 20.* later$' &&
-    grep -q "^$history@20" "$directory/shown" || "$ctop" show --nearest "$history@2026-01-01" 2>&1)"
+findings=$("$ctop" show --nearest "$history@2026-01-01" 2>&1)
+result "the nearest is shown" "$(echo "$findings" | grep -q "^$history@20" || echo "$findings")"
+result "that it is the nearest is told" "$(echo "$findings" |
+    grep -q '^ctop: the history had not begun at 2026-01-01 00:00:00: the nearest round is of 20.* later$' || echo "$findings")"
 refused "a history is no snapshot" 1 "$history is a history: name a moment: $history@-1h$" "$ctop" show "$history"
 # the burner has a CPU all the time, as often as the hypervisor lets it
 range=$("$ctop" show "$history@-1h..now" -f "$burns" --columns cpu 2>/dev/null)
