@@ -201,6 +201,36 @@ static void test_who_waits_for_a_cpu(void **state)
 	finish(&pty, "who waits for a CPU");
 }
 
+/* Whether the cursor is in a row, but not in the one whose number `context` is: a condition. */
+static bool has_moved(struct pty_screen *pty, const void *context)
+{
+	const int row = pty_selected_row(pty);
+
+	return row >= 0 && row != *(const int *)context;
+}
+
+/*
+ * Moves the cursor to the row of a name. On a busy host others wait more, and stand above it: they keep their
+ * places while the cursor goes to it.
+ */
+static void select_row(struct pty_screen *pty, const char *name)
+{
+	int row = -1, wanted;
+
+	pty_wait_text(pty, name);
+	press(pty, "f");
+	pty_wait_text(pty, "order kept (f)");
+	for (;;) {
+		pty_wait(pty, has_moved, &row, "the cursor is in another row");
+		pty_drain(pty, 100); /* the rest of that frame */
+		row = pty_selected_row(pty);
+		wanted = pty_find(pty, name, NULL);
+		if (row == wanted || keys_pressed == KEYS_MAX)
+			return;
+		press(pty, row < wanted ? "j" : "k");
+	}
+}
+
 static void test_who_takes_my_cpu(void **state)
 {
 	struct pty_screen pty;
@@ -210,29 +240,21 @@ static void test_who_takes_my_cpu(void **state)
 	/* the loads of tests that measure would fill the list */
 	measure_waits_alone();
 	start_hogs();
-	/* the page begins with the row under the cursor: on a busy host that is somebody else's */
-	start_filtered(&pty, "victim");
+	start_filtered(&pty, "vict");
 	press(&pty, "l");
 	pty_wait_text(&pty, "DELAYED BY");
+	/* the page begins with the row under the cursor: on a busy host that is ctop's own */
+	select_row(&pty, " victim ");
 	press(&pty, "w");
 	wait_row(&pty, "victim", "hog");
 	finish(&pty, "who takes my CPU");
 	measure_waits_beside_others();
 }
 
-/* Whether the cursor is in a row, but not in the one whose number `context` is: a condition. */
-static bool has_moved(struct pty_screen *pty, const void *context)
-{
-	const int row = pty_selected_row(pty);
-
-	return row >= 0 && row != *(const int *)context;
-}
-
 static void test_who_is_stuck(void **state)
 {
 	struct worker worker;
 	struct pty_screen pty;
-	int row = -1, wanted;
 
 	(void)state;
 	test_worker_start(&worker, (const char *[]){"--process", "vforker", "vfork=parent", NULL});
@@ -240,20 +262,7 @@ static void test_who_is_stuck(void **state)
 	start_ctop(&pty);
 	press(&pty, "L");
 	pty_wait_text(&pty, "WAITED%v");
-	pty_wait_text(&pty, " vforker ");
-	/* on a busy host others wait more, and stand above it: they keep their places while the cursor goes
-	 * to it */
-	press(&pty, "f");
-	pty_wait_text(&pty, "order kept (f)");
-	for (;;) {
-		pty_wait(&pty, has_moved, &row, "the cursor is in another row");
-		pty_drain(&pty, 100); /* the rest of that frame */
-		row = pty_selected_row(&pty);
-		wanted = pty_find(&pty, " vforker ", NULL);
-		if (row == wanted || keys_pressed == KEYS_MAX)
-			break;
-		press(&pty, row < wanted ? "j" : "k");
-	}
+	select_row(&pty, " vforker ");
 	pty_wait_text(&pty, " in D ");
 	finish(&pty, "who is stuck, and in what");
 	worker_end(&worker);
