@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "joined_history.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -255,10 +256,15 @@ static bool adjoins(const struct history *history, const struct history_round *b
 
 static int decode(struct history *history, const struct history_round *round, struct error *error)
 {
+	struct history *part = history_of(joined_of(history), round);
 	const struct history_round inner = inside(round);
 	struct snapshot *snapshot;
-	const int result = history_read(history_of(joined_of(history), round), &inner, &snapshot, error);
+	int result;
 
+	/* a base that is no longer kept is of no history */
+	if (part == NULL)
+		return error_set(error, -ENOENT, "that round is no longer kept");
+	result = history_read(part, &inner, &snapshot, error);
 	if (result == 0)
 		history_keep_decoded(history, round->day, round->id, 0, snapshot);
 	return result;

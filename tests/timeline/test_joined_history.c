@@ -3,6 +3,7 @@
  */
 #include "tests/history/history_fixture.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -254,12 +255,39 @@ static void test_base(void **state)
 	end(&world);
 }
 
+/* A base that is no longer kept gives no numbers, whether or not a recorder's history can be read. */
+static void test_lost_base(void **state)
+{
+	static const struct history_round lost = {0};
+	char *recorded = fixture_record(3), *empty = fixture_directory();
+	struct ring *ring = ring_create(RING_BYTES_DEFAULT);
+
+	(void)state;
+	add_own(ring, OWN_FROM, OWN_TO);
+	for (int i = 0; i < 2; i++) {
+		struct history *history = join(ring, i == 0 ? empty : recorded);
+		struct history_round round;
+		struct session *session;
+		struct error error;
+
+		assert_int_equal(history_first(history, &round, &error), 0);
+		assert_int_equal(history_last(history, &round, &error), 0);
+		assert_int_equal(session_open_moment(history, &lost, &round, NULL, &session, &error),
+				 -ENODATA);
+		joined_history_release(history);
+	}
+	ring_release(ring);
+	fixture_remove(recorded);
+	fixture_remove(empty);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_walk),      cmocka_unit_test(test_find),
 		cmocka_unit_test(test_forgotten), cmocka_unit_test(test_none_yet),
 		cmocka_unit_test(test_newest),    cmocka_unit_test(test_base),
+		cmocka_unit_test(test_lost_base),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
