@@ -108,10 +108,10 @@ void screen_table_print(struct report *report, const struct screen_subject *subj
 	};
 	struct buffer host = {0}, heading = {0}, footing = {0};
 
-	if (is_text) {
+	if (is_text && !subject->of_hosts)
 		host_append_line(report->snapshot, subject->previous, &host);
+	if (is_text)
 		append_heading(report->snapshot, subject, view, table, round.waits, &heading);
-	}
 	/* columns that the user has chosen have all rows */
 	if (is_text && view->fold_idle && view->columns == NULL)
 		append_left_out(mark_empty(table), view->level == VIEW_LEVEL_GROUPS ? "group" : "thread",

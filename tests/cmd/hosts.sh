@@ -34,6 +34,7 @@ field()
 
 run "one moment of all" 0 out "^$hosts: 2 hosts, EST  20[0-9-]* [0-9:]*  [0-9,]* threads, [0-9,]* groups by process" \
     show "$hosts@$end"
+result "no line says what one host was like" "$("$ctop" show "$hosts@$end" 2>/dev/null | sed -n '1{/^psi /p}')"
 run "with the hosts of each row" 0 out "PROCESS  *HOST " show "$hosts@$end"
 run "what is no history is named" 0 err "notes.txt is left out: .* is a file" show "$hosts@$end"
 run "and what has none" 0 err "empty is left out: .*there is no history in it" show "$hosts@$end"
