@@ -20,7 +20,8 @@ struct joined {
 	char **directories;
 	size_t directory_count;
 	struct history *recorded; /* NULL: not needed yet, or none can be read */
-	char *boot_id;            /* of this start of the host; NULL: not known yet */
+	bool knows_host;
+	char *boot_id, *hostname; /* of this start of the host, once it is known; "" if it has none */
 };
 
 static struct joined *joined_of(const struct history *history)
@@ -68,6 +69,60 @@ static bool find_first_own(const struct joined *joined, struct history_round *re
 	return true;
 }
 
+/* A copy of a text, owned by the caller; "" for NULL. */
+static char *known(const char *text)
+{
+	return memory_duplicate(text != NULL ? text : "");
+}
+
+/* Learns of which host the screen's rounds are; false where there is none yet. */
+static bool learn_host(struct joined *joined)
+{
+	struct history_round first;
+	struct snapshot *snapshot;
+	struct error ignored;
+
+	if (joined->knows_host)
+		return true;
+	if (history_first(joined->own, &first, &ignored) < 0 ||
+	    history_read(joined->own, &first, &snapshot, &ignored) < 0)
+		return false;
+	joined->boot_id = known(snapshot->provenance.boot_id);
+	joined->hostname = known(snapshot->provenance.hostname);
+	joined->knows_host = true;
+	snapshot_release(snapshot);
+	return true;
+}
+
+static bool is_this_start(struct joined *joined, const struct history_boot *boot)
+{
+	const char *boot_id = boot->texts[HISTORY_BOOT_ID];
+
+	return *boot_id != '\0' && learn_host(joined) && strcmp(boot_id, joined->boot_id) == 0;
+}
+
+/* Whether this host may have recorded it: a home directory may be that of several hosts. */
+static bool is_of_host(struct joined *joined, const struct history_boot *boot)
+{
+	const char *hostname = boot->texts[HISTORY_BOOT_HOST];
+
+	return *hostname == '\0' || !learn_host(joined) || *joined->hostname == '\0' ||
+	       strcmp(hostname, joined->hostname) == 0 || is_this_start(joined, boot);
+}
+
+/* Whether a history may be taken, with its newest round later than `*newest_ns`, which becomes that time. */
+static bool is_better(struct joined *joined, struct history *candidate, uint64_t *newest_ns)
+{
+	struct history_round last;
+	struct error ignored;
+
+	if (history_last(candidate, &last, &ignored) < 0 || last.unix_ns <= *newest_ns ||
+	    !is_of_host(joined, history_boot(candidate, &last)))
+		return false;
+	*newest_ns = last.unix_ns;
+	return true;
+}
+
 /* The history of the recorder, opened where that is possible; NULL for none. */
 static struct history *open_recorded(struct joined *joined)
 {
@@ -77,15 +132,13 @@ static struct history *open_recorded(struct joined *joined)
 		return joined->recorded;
 	for (size_t i = 0; i < joined->directory_count; i++) {
 		struct history *candidate;
-		struct history_round last;
 		struct error ignored;
 
 		if (history_open(joined->directories[i], &candidate, &ignored) < 0)
 			continue;
-		if (history_last(candidate, &last, &ignored) == 0 && last.unix_ns > newest_ns) {
+		if (is_better(joined, candidate, &newest_ns)) {
 			history_close(joined->recorded);
 			joined->recorded = candidate;
-			newest_ns = last.unix_ns;
 		} else {
 			history_close(candidate);
 		}
@@ -290,35 +343,17 @@ static int read_marks(struct history *history, uint64_t from_unix_ns, uint64_t t
 	return history_marks_read(recorded, from_unix_ns, to_unix_ns, ret_marks, error);
 }
 
-/* The id of this start of the host; "" where it is not known. */
-static const char *find_boot_id(struct joined *joined)
-{
-	struct history_round first;
-	struct snapshot *snapshot;
-	struct error ignored;
-
-	if (joined->boot_id == NULL && history_first(joined->own, &first, &ignored) == 0 &&
-	    history_read(joined->own, &first, &snapshot, &ignored) == 0) {
-		if (snapshot->provenance.boot_id != NULL)
-			joined->boot_id = memory_duplicate(snapshot->provenance.boot_id);
-		snapshot_release(snapshot);
-	}
-	return joined->boot_id != NULL ? joined->boot_id : "";
-}
-
 static bool is_one_start(const struct history *history, const struct history_round *a,
 			 const struct history_round *b)
 {
 	struct joined *joined = joined_of(history);
 	const struct history_round *recorded = is_own(a) ? b : a;
-	const char *boot_id;
 
 	if (is_own(a) && is_own(b))
 		return true;
 	if (!is_own(a) && !is_own(b))
 		return history_is_one_start(joined->recorded, a, b);
-	boot_id = history_boot(joined->recorded, recorded)->texts[HISTORY_BOOT_ID];
-	return *boot_id != '\0' && strcmp(boot_id, find_boot_id(joined)) == 0;
+	return is_this_start(joined, history_boot(joined->recorded, recorded));
 }
 
 static const char *directory_of(const struct history *history, const struct history_round *round)
@@ -366,5 +401,6 @@ void joined_history_release(struct history *history)
 		free(joined->directories[i]);
 	free(joined->directories);
 	free(joined->boot_id);
+	free(joined->hostname);
 	free(joined);
 }

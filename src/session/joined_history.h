@@ -14,8 +14,9 @@
 
 /*
  * `own` has the screen's rounds and outlives the result. `directories` are those in which a recorder may
- * write; if several can be read, the one with the newest round is taken. One that cannot is passed over, and
- * tried again later. The caller frees the result with joined_history_release().
+ * write; if several can be read, the one with the newest round is taken. One that cannot be read, or that
+ * another host recorded, is passed over, and tried again later. The caller frees the result with
+ * joined_history_release().
  */
 struct history *joined_history_create(struct history *own, const char *const directories[], size_t count);
 

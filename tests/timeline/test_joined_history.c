@@ -281,13 +281,49 @@ static void test_lost_base(void **state)
 	fixture_remove(empty);
 }
 
+/* A home directory may be that of several hosts: what another one recorded is not this one's past. */
+static void test_other_host(void **state)
+{
+	static const struct {
+		const char *host, *boot_id;
+		bool is_taken;
+	} cases[] = {
+		{"another", "another", false},
+		{"another", NULL, true}, /* it has been renamed */
+		{NULL, "another", true}, /* it was started again */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		char *directory = fixture_directory();
+		struct history_writer *writer = fixture_writer(directory, NULL);
+		struct ring *ring = ring_create(RING_BYTES_DEFAULT);
+		struct history *history = join(ring, directory);
+		struct fixture_host recorded = fixture_host;
+		struct history_round round;
+
+		if (cases[i].host != NULL)
+			recorded.host = cases[i].host;
+		if (cases[i].boot_id != NULL)
+			recorded.boot_id = cases[i].boot_id;
+		fixture_add_rounds(writer, &recorded, 0, 3);
+		history_writer_close(writer);
+		add_own(ring, OWN_FROM, OWN_TO);
+		assert_int_equal(history_first(history, &round, NULL), 0);
+		assert_int_equal(history_directory_of(history, &round) != NULL, cases[i].is_taken);
+		joined_history_release(history);
+		ring_release(ring);
+		fixture_remove(directory);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_walk),      cmocka_unit_test(test_find),
 		cmocka_unit_test(test_forgotten), cmocka_unit_test(test_none_yet),
 		cmocka_unit_test(test_newest),    cmocka_unit_test(test_base),
-		cmocka_unit_test(test_lost_base),
+		cmocka_unit_test(test_lost_base), cmocka_unit_test(test_other_host),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
