@@ -93,11 +93,21 @@ static void take_frame(struct day_reader *reader, const struct day_frame *frame)
 		note_hole(reader, frame->offset, day_frame_end(frame));
 }
 
-/* Reads the frames between two offsets and skips damage between them. *ret_end is the offset just past the
- * last frame that holds. */
+/* Whether a frame belongs to the round that the same write appends after it. */
+static bool is_part_of_round(const struct day_frame *frame)
+{
+	return frame->kind == DAY_FRAME_FACTS || frame->kind == DAY_FRAME_INTERVAL;
+}
+
+/*
+ * Reads the frames between two offsets and skips damage between them. *ret_end is the offset just past the
+ * last frame that stays: a recorder whose disk is full cuts off what it has written of a round, and appends
+ * other frames there.
+ */
 static int scan_frames(struct day_reader *reader, uint64_t from, uint64_t to, uint64_t *ret_end)
 {
 	const uint64_t size = reader->source.size;
+	uint64_t end = from;
 	struct day_frame frame;
 	int result = 0;
 
@@ -120,12 +130,14 @@ static int scan_frames(struct day_reader *reader, uint64_t from, uint64_t to, ui
 		} else if (result > 0) {
 			take_frame(reader, &frame);
 			from = day_frame_end(&frame);
+			if (!is_part_of_round(&frame))
+				end = from;
 		}
 		if (result < 0)
 			break;
 	}
 	reader->source.size = size;
-	*ret_end = from;
+	*ret_end = end;
 	return result < 0 ? result : 0;
 }
 

@@ -39,9 +39,10 @@ struct day_reader {
 	 * later ones. */
 	struct day_hole *holes;
 	size_t hole_count, hole_capacity;
-	uint64_t end;       /* offset just past the last frame that holds; 0: not even the header is whole */
-	uint64_t index;     /* offset of the last index frame; 0: there is none */
-	uint64_t index_end; /* offset just past that index, or past the header */
+	/* Offset just past the last round, mark or index that holds; 0: not even the header is whole. */
+	uint64_t end;
+	uint64_t index;                       /* offset of the last index frame; 0: there is none */
+	uint64_t index_end;                   /* offset just past that index, or past the header */
 	size_t indexed_rounds, indexed_marks; /* counts of those that an index lists */
 	struct buffer state, interval, frame;
 };

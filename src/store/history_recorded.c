@@ -182,6 +182,14 @@ static void refuse_entry(struct recorded *history, struct history_entry *entry, 
 		note_gap(history, &(struct history_gap){entry->day, 0, INT64_MAX, 0, entry->why});
 }
 
+/* Forgets all that was read of a file: another one of its name may have other rounds at the same offsets. */
+static void forget_entry(struct recorded *history, struct history_entry *entry)
+{
+	close_entry(history, entry);
+	forget_gaps(history, entry->day);
+	history_forget_decoded(&history->base);
+}
+
 /* Takes the list of files over; what was known of those that are still there stays known. */
 static void take_files(struct recorded *history, const struct history_files *files)
 {
@@ -191,7 +199,7 @@ static void take_files(struct recorded *history, const struct history_files *fil
 	for (size_t i = 0; i < files->count; i++) {
 		entries[i].day = files->items[i].day;
 		for (; old < history->entry_count && history->entries[old].day < entries[i].day; old++)
-			close_entry(history, &history->entries[old]);
+			forget_entry(history, &history->entries[old]);
 		if (old < history->entry_count && history->entries[old].day == entries[i].day)
 			entries[i] = history->entries[old++];
 		if (is_passing(entries[i].status))
@@ -199,7 +207,7 @@ static void take_files(struct recorded *history, const struct history_files *fil
 		entries[i].bytes = files->items[i].bytes;
 	}
 	for (; old < history->entry_count; old++)
-		close_entry(history, &history->entries[old]);
+		forget_entry(history, &history->entries[old]);
 	free(history->entries);
 	history->entries = entries;
 	history->entry_count = files->count;
@@ -218,12 +226,10 @@ static void follow_entry(struct recorded *history, struct history_entry *entry)
 		take_holes(history, &entry->reader);
 		return;
 	}
-	close_entry(history, entry);
 	if (result == -ESTALE) {
-		/* another file of that name has other rounds at the same offsets */
-		forget_gaps(history, entry->day);
-		history_forget_decoded(&history->base);
+		forget_entry(history, entry);
 	} else {
+		close_entry(history, entry);
 		refuse_entry(history, entry, result, &why);
 	}
 }
@@ -818,10 +824,9 @@ static int read_marks(struct history *base, uint64_t from_unix_ns, uint64_t to_u
 	for (size_t i = 0; result == 0 && i < history->entry_count; i++) {
 		struct history_entry *entry = &history->entries[i];
 
-		/* marks may lie in the file of the day after */
-		if (history_files_end(entry->day) + HISTORY_FILES_DAY_NS < from_unix_ns ||
-		    (history_files_begin(entry->day) > HISTORY_FILES_DAY_NS &&
-		     history_files_begin(entry->day) - HISTORY_FILES_DAY_NS > to_unix_ns))
+		/* a mark lies in the file of its day, in the one before while that is open, or in a later
+		 * one if the disk was full */
+		if (history_files_end(entry->day) + HISTORY_FILES_DAY_NS < from_unix_ns)
 			continue;
 		/* of what is damaged the other functions tell */
 		if (open_entry(history, entry, NULL) < 0)

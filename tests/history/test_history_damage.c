@@ -438,6 +438,32 @@ static void test_removed_while_written(void **state)
 	fixture_remove(directory);
 }
 
+/* A file that was removed and begun again between two looks has other rounds at the same offsets. */
+static void test_removed_while_read(void **state)
+{
+	char *directory = fixture_record(3), *path = fixture_path(directory);
+	struct history *history = fixture_open(directory);
+	struct history_writer *writer;
+	struct history_round first;
+	struct error error;
+	size_t days;
+
+	(void)state;
+	assert_int_equal(history_first(history, &first, &error), 0);
+	fixture_expect_read(history, &first, &fixture_host, 0);
+	assert_int_equal(unlink(path), 0);
+	history_days(history, &days);
+	assert_int_equal(days, 0);
+	writer = fixture_writer(directory, NULL);
+	fixture_add(writer, &fixture_host, 50);
+	history_writer_close(writer);
+	assert_int_equal(history_first(history, &first, &error), 0);
+	fixture_expect_read(history, &first, &fixture_host, 50);
+	history_close(history);
+	free(path);
+	fixture_remove(directory);
+}
+
 /* Runs as nobody; true where that one saw what it should. */
 static bool as_nobody(bool (*body)(const char *directory), const char *directory)
 {
@@ -517,7 +543,7 @@ int main(void)
 		cmocka_unit_test(test_damaged_indexes),       cmocka_unit_test(test_cut_file),
 		cmocka_unit_test(test_other_files),           cmocka_unit_test(test_recording_beside),
 		cmocka_unit_test(test_damaged_while_written), cmocka_unit_test(test_removed_while_written),
-		cmocka_unit_test(test_permissions),
+		cmocka_unit_test(test_removed_while_read),    cmocka_unit_test(test_permissions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -236,6 +236,34 @@ static void test_following(void **state)
 	fixture_remove(directory);
 }
 
+/* A recorder whose disk is full cuts off what it has written of a round, and appends other frames there. */
+static void test_following_a_full_disk(void **state)
+{
+	static const char text[100] = "user";
+	char *directory = fixture_record(ROUNDS), *path = fixture_path(directory);
+	struct day_image image = day_image_read(path);
+	struct day_reader reader;
+	struct error error;
+	const size_t size = image.size;
+
+	(void)state;
+	open_reader(&reader, directory);
+	day_image_add(&image, IMAGE_FACTS, FIXTURE_UNIX_NS, text, 10);
+	day_image_add(&image, IMAGE_INTERVAL, FIXTURE_UNIX_NS, text, 10);
+	day_image_write(&image, path);
+	assert_int_equal(day_reader_follow(&reader, &error), 0);
+	image.size = size;
+	day_image_add(&image, IMAGE_MARK, FIXTURE_UNIX_NS, text, sizeof(text));
+	day_image_write(&image, path);
+	assert_int_equal(day_reader_follow(&reader, &error), 0);
+	assert_int_equal(reader.mark_count, 1);
+	assert_int_equal(reader.hole_count, 0);
+	day_reader_close(&reader);
+	day_image_release(&image);
+	free(path);
+	fixture_remove(directory);
+}
+
 /* A copy that ends anywhere, taken while it is recorded, reads as the history did then. */
 static void test_copies(void **state)
 {
@@ -260,9 +288,13 @@ static void test_copies(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_layout),           cmocka_unit_test(test_every_length),
-		cmocka_unit_test(test_torn_tail),        cmocka_unit_test(test_copied_frame),
-		cmocka_unit_test(test_exchanged_frames), cmocka_unit_test(test_following),
+		cmocka_unit_test(test_layout),
+		cmocka_unit_test(test_every_length),
+		cmocka_unit_test(test_torn_tail),
+		cmocka_unit_test(test_copied_frame),
+		cmocka_unit_test(test_exchanged_frames),
+		cmocka_unit_test(test_following),
+		cmocka_unit_test(test_following_a_full_disk),
 		cmocka_unit_test(test_copies),
 	};
 
