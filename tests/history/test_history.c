@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "ctprof/snapshot_compare.h"
+#include "store/history_files.h"
 #include "tests/needs.h"
 
 enum {
@@ -388,6 +389,28 @@ static void test_marks(void **state)
 	history_marks_release(&marks);
 	assert_int_equal(history_marks_read(history, 0, third - 1, &marks, NULL), 0);
 	assert_int_equal(marks.count, 0);
+	history_marks_release(&marks);
+	history_close(history);
+	history_writer_close(writer);
+	fixture_remove(directory);
+}
+
+/* A full disk may hold a mark back for days: it lies in the file of a later day then. */
+static void test_late_mark(void **state)
+{
+	char *directory = fixture_directory();
+	struct history_writer *writer = fixture_writer(directory, NULL);
+	const uint64_t earlier = FIXTURE_UNIX_NS - 3 * HISTORY_FILES_DAY_NS;
+	struct history_marks marks;
+	struct history *history;
+
+	(void)state;
+	add_rounds(writer, 0, 1);
+	assert_int_equal(
+		history_writer_mark(writer, &(struct history_mark){earlier, "user", "late", NULL}, NULL), 0);
+	history = fixture_open(directory);
+	assert_int_equal(history_marks_read(history, earlier, earlier, &marks, NULL), 0);
+	assert_int_equal(marks.count, 1);
 	history_marks_release(&marks);
 	history_close(history);
 	history_writer_close(writer);
@@ -803,6 +826,7 @@ int main(void)
 		cmocka_unit_test(test_sleep),
 		cmocka_unit_test(test_one_writer),
 		cmocka_unit_test(test_marks),
+		cmocka_unit_test(test_late_mark),
 		cmocka_unit_test(test_keeping),
 		cmocka_unit_test(test_wrong_clock),
 		cmocka_unit_test(test_days_to_come),
