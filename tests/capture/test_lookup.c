@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 #include "tests/cmocka_include.h"
+#include "tests/supervisor_fixture.h"
 #include "tests/wait.h"
 
 #include "base/clock.h"
-#include "base/supervisor.h"
 #include "capture/lookup_thread.h"
 
 static char directory[] = "/tmp/ctop-lookup-XXXXXX";
@@ -303,21 +303,6 @@ static void test_cache(void **state)
 	}
 	assert_in_range(cache.count, 1, 4096);
 	lookup_cache_release(&cache);
-}
-
-static int start_supervisor(void **state)
-{
-	struct error error;
-
-	(void)state;
-	return supervisor_start(&error);
-}
-
-static int stop_supervisor(void **state)
-{
-	(void)state;
-	supervisor_stop();
-	return 0;
 }
 
 int main(void)

@@ -21,6 +21,7 @@
 
 #include "tests/cmocka_include.h"
 #include "tests/needs.h"
+#include "tests/supervisor_fixture.h"
 #include "tests/wait.h"
 
 #include "base/buffer.h"
@@ -712,21 +713,6 @@ static void test_pauses(void **state)
 	assert_int_equal(resolution_pause_ns(2), 2 * minute_ns);
 	assert_int_equal(resolution_pause_ns(7), 64 * minute_ns);
 	assert_int_equal(resolution_pause_ns(1000), 64 * minute_ns);
-}
-
-static int start_supervisor(void **state)
-{
-	struct error error;
-
-	(void)state;
-	return supervisor_start(&error);
-}
-
-static int stop_supervisor(void **state)
-{
-	(void)state;
-	supervisor_stop();
-	return 0;
 }
 
 int main(void)

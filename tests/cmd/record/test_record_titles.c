@@ -11,9 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/supervisor.h"
 #include "cmd/record/record_titles.h"
 #include "tests/needs.h"
+#include "tests/supervisor_fixture.h"
 #include "tests/wait.h"
 
 enum {
@@ -323,21 +323,6 @@ static void test_none(void **state)
 	for (int i = 0; i < 3; i++)
 		assert_true(has_title(&world, &world.titled, NULL));
 	end(&world);
-}
-
-static int start_supervisor(void **state)
-{
-	struct error error;
-
-	(void)state;
-	return supervisor_start(&error);
-}
-
-static int stop_supervisor(void **state)
-{
-	(void)state;
-	supervisor_stop();
-	return 0;
 }
 
 int main(void)
