@@ -136,8 +136,7 @@ static void test_command(void **state)
 	lookup_thread_stop(lookups);
 }
 
-/* A text that a process writes over its arguments is a title, as setproctitle() makes it; one word is none.
- */
+/* Text that a process writes over its arguments, as setproctitle() does, is a title unless it is one word. */
 static void test_title(void **state)
 {
 	static const struct {
@@ -145,7 +144,7 @@ static void test_title(void **state)
 		bool is_title;
 	} cases[] = {{"db: idle", true}, {"db:", false}};
 	struct lookup_thread *lookups = start(NULL);
-	/* it points to the first argument, which has room for the texts: the path of this program */
+	/* points to argv[0], the path of this program, which is long enough for the texts */
 	char *argument = program_invocation_name;
 	const size_t room = strlen(argument);
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# hosts.sh CTOP: a directory of histories, all copies of one that `ctop record` made of this host, among other things.
+# hosts.sh CTOP: commands on a directory with two copies of a history of this host, and entries that are not histories.
 set -u
 # shellcheck source=tests/cmd/commands.sh
 . "$(dirname "$0")/commands.sh"
@@ -10,7 +10,7 @@ export XDG_CONFIG_HOME="$directory" TZ=EST5
 
 mkdir "$hosts" "$hosts/empty"
 : >"$hosts/notes.txt"
-# what it does meanwhile is on both hosts
+# both hosts are copies of this history
 said=$("$ctop" record --no-heap -d 0.5 -n 8 --history "$hosts/web-1" 2>&1) && said=
 result "a host is recorded" "$said"
 cp -r "$hosts/web-1" "$hosts/web-2"
@@ -20,13 +20,13 @@ begin=@${first%?????????}
 middle=@$((${first%?????????} + 2))
 end=@${last%?????????}
 
-# table ARGUMENTS...: the rows of a moment of both
+# table ARGUMENTS...: prints the rows of both hosts at the newest round
 table()
 {
     "$ctop" show "$hosts@$end" --format tsv -b --limit 0 "$@" 2>/dev/null
 }
 
-# field NAME: prints this field of each line, by its title in the first
+# field NAME: prints the column that has this title in the first line
 field()
 {
     awk -F '\t' -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) column = i; next } { print $column }'

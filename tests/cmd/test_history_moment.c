@@ -197,13 +197,13 @@ static void test_renamed(void **state)
 	expect_refused(SECOND_BOOT - 1, SECOND_BOOT, "was started again within the range");
 }
 
-/* --- what was not recorded --- */
+/* --- times without a round --- */
 
 enum {
-	NEXT_DAY = 86400 / 5, /* rounds after the first one */
+	NEXT_DAY = 86400 / 5, /* number of the round a day after the first one */
 };
 
-/* Rounds of 2026-11-20 from 08:00:00 to 08:03:15, and of the next day to 08:00:45. */
+/* Records 2026-11-20 from 08:00:00 to 08:03:15, and the next day from 08:00:00 to 08:00:45. */
 static char *record_two_days(void)
 {
 	char *two_days = fixture_record(ROUNDS);
@@ -214,7 +214,7 @@ static char *record_two_days(void)
 	return two_days;
 }
 
-/* Reads what is asked at 08:10 of the second day. */
+/* Reads the moment `when` as if it were typed at 08:10 on the second day. */
 static int read_typed(const char *two_days, const char *when, bool nearest, struct history_moment *ret_moment,
 		      struct error *error)
 {
@@ -232,8 +232,8 @@ static void test_not_recorded(void **state)
 	static const char remedy[] = "; --nearest takes it";
 	static const struct {
 		const char *when;
-		const char *sentence; /* without the remedy */
-		const char *last;     /* the last such time of day, after the remedy */
+		const char *sentence; /* explanation in the message, before the remedy */
+		const char *last;     /* end of the message: the last recorded moment with that time of day */
 		const char *nearest;
 	} cases[] = {
 		{"08:02",
@@ -267,7 +267,7 @@ static void test_not_recorded(void **state)
 		 "of "
 		 "2026-11-21 08:00:00, 1 h",
 		 "", "2026-11-21 08:00:00"},
-		/* between two rounds */
+		/* a range that lies between two rounds */
 		{"08:00:11..08:00:13",
 		 "nothing was recorded from 2026-11-21 08:00:11 to 2026-11-21 08:00:13: the nearest round is "
 		 "of "
@@ -299,7 +299,7 @@ static void test_not_recorded(void **state)
 	fixture_remove(two_days);
 }
 
-/* Times that rounds tell of are shown without a word, and need no --nearest. */
+/* A recorded time is shown without a note and needs no --nearest. */
 static void test_recorded(void **state)
 {
 	static const struct {
@@ -307,7 +307,7 @@ static void test_recorded(void **state)
 	} cases[] = {
 		{"08:00:20", "2026-11-21 08:00:20"},
 		{"08:00:22", "2026-11-21 08:00:20"},
-		/* the next round was not overdue then */
+		/* the next round is not overdue yet */
 		{"08:00:52", "2026-11-21 08:00:45"},
 		{"2026-11-20 08:03:15", "2026-11-20 08:03:15"},
 		{"08:00:00..08:00:30", "2026-11-21 08:00:00..2026-11-21 08:00:30"},
@@ -330,7 +330,7 @@ static void test_recorded(void **state)
 	fixture_remove(two_days);
 }
 
-/* A directory of days is no snapshot; what would be one is said. */
+/* A history directory is not a snapshot; the message names a moment to use. */
 static void test_directory(void **state)
 {
 	struct history_moment moment;

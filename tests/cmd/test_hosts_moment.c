@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* One moment of all histories of a directory: which are read, in which order, and what is left out. */
+/* One moment of every history in a directory: which are read, in which order, and which are skipped. */
 #include "history/history_fixture.h"
 
 #include <errno.h>
@@ -82,7 +82,7 @@ static char *name_range(const char *of, uint64_t from, uint64_t to)
 
 static char *names[HOSTS_MOMENTS_MAX];
 
-/* Finds the moments of two names (the second may be NULL), which are taken over. */
+/* Finds the moments with these names and takes the names over. `second` may be NULL. */
 static int find(char *first, char *second, struct hosts_moment *ret_moment, struct error *error)
 {
 	*error = (struct error){""};
@@ -114,12 +114,12 @@ static void test_find(void **state)
 	assert_int_equal(moment.unix_ns / NS_PER_S, fixture_unix_ns(&fixture_host, 12) / NS_PER_S);
 	assert_string_equal(moment.zone, "UTC");
 	release(&moment);
-	/* one history, and a directory that is not there, are for others */
+	/* neither one history nor a missing directory is a directory of histories */
 	assert_int_equal(find(name_moment(one, 12), NULL, &moment, &error), 0);
 	release(&moment);
 	assert_int_equal(find(name_moment("/nowhere", 12), NULL, &moment, &error), 0);
 	release(&moment);
-	/* many are compared with themselves */
+	/* a directory of histories can be compared only with itself */
 	assert_int_equal(find(name_moment(directory, 12), name_moment(one, 12), &moment, &error), -EINVAL);
 	assert_non_null(strstr(error.text, "name two moments of it"));
 	release(&moment);
@@ -130,7 +130,7 @@ static const struct report_options options;
 
 struct visits {
 	struct buffer hosts;
-	uint64_t rounds[HOSTS_MOMENTS_MAX]; /* of the window of each */
+	uint64_t rounds[HOSTS_MOMENTS_MAX]; /* expected length of each window, rounds; 0: no window */
 	size_t parts;
 };
 
@@ -158,7 +158,7 @@ static void test_moment(void **state)
 	(void)state;
 	assert_int_equal(find(name_moment(directory, 12), NULL, &moment, &error), 1);
 	assert_int_equal(hosts_moment_read(&moment, &options, visit, &visits, &error), 0);
-	/* what ended before has nothing to say */
+	/* the history `ended` has no round at that time */
 	assert_string_equal(visits.hosts.data, "db mail web-1 web-2 web-3 ");
 	release(&moment);
 	buffer_clear(&visits.hosts);
@@ -169,7 +169,7 @@ static void test_moment(void **state)
 	buffer_release(&visits.hosts);
 }
 
-/* Two ranges, with the parts by which changes are tested. */
+/* Two ranges, whose windows are divided into parts for testing changes. */
 static void test_ranges(void **state)
 {
 	struct visits visits = {.rounds = {8, 8}, .parts = 8};
@@ -199,7 +199,7 @@ static void test_nothing(void **state)
 	release(&moment);
 }
 
-/* A report is not written over a file that is read. */
+/* A report does not overwrite a file that it reads. */
 static void test_output(void **state)
 {
 	char *file = memory_format("%s/web-2/" FIXTURE_DAY, directory);

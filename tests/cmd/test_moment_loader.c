@@ -117,7 +117,7 @@ static void test_hole(void **state)
 	end(&damaged);
 }
 
-/* A time in a gap leads to the nearest round and says so; one that a round tells of needs no word. */
+/* A time in a gap leads to the nearest round with a message, a recorded time without one. */
 static void test_nearest(void **state)
 {
 	struct damaged damaged;
@@ -190,7 +190,7 @@ static void test_newest(void **state)
 	end(&damaged);
 }
 
-/* A live screen that looks back beyond its own rounds says where the others were recorded. */
+/* When a live screen goes back past its own rounds, a note says where the older ones were recorded. */
 static void test_recorder(void **state)
 {
 	struct ring *ring = ring_create(RING_BYTES_DEFAULT);

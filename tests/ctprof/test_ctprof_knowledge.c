@@ -100,9 +100,8 @@ static void test_threads_and_cgroups(void **state)
 	snapshot_release(snapshot);
 }
 
-/* Titles are found in whatever order a file has them; the last of a process counts, and one may lack its
- * text.
- */
+/* Titles may be in any order in the file. The last title of a process counts; a title without text is
+ * ignored. */
 static void test_titles(void **state)
 {
 	struct snapshot *snapshot = read_knowledge(

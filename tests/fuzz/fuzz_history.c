@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Histories: the file of a day, read by all that reads one. The first byte says what the input is: changes of
- * some bytes of a good file; numbers in its frames, with the checksums that belong to them; a whole file;
- * frames of any kind behind those of a good file; or a moment or range of a good history as users type it. It
- * also says what is read of the rounds. What cannot be read must say why.
+ * Histories: a day's file, given to all functions that read one. The first byte chooses the input: a good
+ * file with changed bytes; a good file with changed numbers in its frames and matching checksums; a whole
+ * file; a good file with frames of any kind appended; or a moment or range of a good history, as users type
+ * it. The byte also chooses the part to read. Every failure must give its reason.
  */
 #include <fcntl.h>
 #include <ftw.h>
@@ -55,10 +55,10 @@ enum reading {
 int LLVMFuzzerInitialize(int *count, char ***arguments);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static char *directory;       /* of the file that is read */
-static char *good_directory;  /* of one that nobody changes */
-static int file;              /* in `directory` */
-static struct day_image good; /* has frames of each kind */
+static char *directory;       /* with the file that is read */
+static char *good_directory;  /* with a history that stays as it is */
+static int file;              /* the file in `directory` */
+static struct day_image good; /* the file in `good_directory`, with frames of each kind */
 
 static void require(bool holds)
 {
@@ -269,7 +269,7 @@ static void put(const void *data, size_t size)
 	require(ftruncate(file, (off_t)size) == 0 && pwrite(file, data, size, 0) == (ssize_t)size);
 }
 
-/* Each change is a place of three bytes, a number of bytes, and these; one of none ends the file there. */
+/* A change: offset (3 bytes), length (1 byte), new bytes. Length 0 cuts the file off at the offset. */
 static void put_changes(struct input *input)
 {
 	put(good.bytes, good.size);
@@ -298,7 +298,7 @@ static struct day_image copy_good(void)
 	return image;
 }
 
-/* A number: of a place in the file, near the one that is there, or any. */
+/* Takes a number: the offset of a frame, a number near `there` or near 0, or any number. */
 static uint64_t take_number(const struct day_image *image, uint64_t there, struct input *input)
 {
 	switch (take(input, 1) % 4) {
@@ -313,7 +313,7 @@ static uint64_t take_number(const struct day_image *image, uint64_t there, struc
 	}
 }
 
-/* Numbers of frames: which one, where in it, how long it is, and itself. */
+/* Changes numbers in frames. A change names the frame, the place in it, the size and the number. */
 static void put_numbers(struct input *input)
 {
 	struct day_image image = copy_good();
@@ -332,8 +332,8 @@ static void put_numbers(struct input *input)
 	day_image_release(&image);
 }
 
-/* Frames behind those that are there: a kind, how long after the first round, and a payload that begins as
- * that of a frame which is there. */
+/* Appends frames. Each has a kind, a time after the first round, and the payload of an existing frame with
+ * some bytes changed. */
 static void put_frames(struct input *input)
 {
 	struct day_image image = copy_good();

@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		require_same(moment);
 	else
 		require(error.text[0] != '\0');
-	/* it has no day to go beyond the calendar with */
+	/* a time of day has no date that could lie outside the calendar */
 	if (when_is_time_of_day(text))
 		require(when_parse(text, now, UINT64_C(1795161600) * NS_PER_S, &moment, NULL) == 0);
 	error.text[0] = '\0';

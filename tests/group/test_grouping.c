@@ -602,7 +602,7 @@ static void test_users(void **state)
 	snapshot_release(snapshot);
 }
 
-/* All threads of a host are one group, also those that ended, under its name. */
+/* All threads of a host, including ended ones, form one group under its name. */
 static void test_host(void **state)
 {
 	struct snapshot *snapshots[] = {snapshot_create(), snapshot_create()};
@@ -617,7 +617,7 @@ static void test_host(void **state)
 		grouping = grouping_create(&options, (const struct snapshot *const *)snapshots, 2, NULL);
 		assert_int_equal(grouping_count(grouping), 1);
 		assert_int_equal(members_of(grouping, snapshots[0], 0), 2);
-		/* a snapshot of names has none of a host; two hosts have no name together */
+		/* the label is "host" if the snapshots have no host name or two different ones */
 		assert_label(grouping, "host", named == 1 ? "db-1" : "host");
 		grouping_release(grouping);
 		if (named < 2)

@@ -41,7 +41,7 @@ void day_image_write(const struct day_image *image, const char *path)
 {
 	const int descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 
-	/* what has it open sees it change in place */
+	/* written in place, so that programs with the file open see the change */
 	require(descriptor >= 0 && pwrite(descriptor, image->bytes, image->size, 0) == (ssize_t)image->size &&
 		ftruncate(descriptor, (off_t)image->size) == 0);
 	close(descriptor);
@@ -139,7 +139,7 @@ size_t day_image_add(struct day_image *image, enum day_image_kind kind, uint64_t
 
 /* --- rounds --- */
 
-/* Reads a number of seven bits a byte, the low ones first, and advances *at past it. */
+/* Reads a number stored as 7 bits a byte, low bits first, and advances *at past it. */
 static uint64_t read_number(const struct day_image *image, size_t *at)
 {
 	uint64_t number = 0, byte = 0x80;

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * The bytes of a day's file, read and changed by what ctop-history(5) says of them and by nothing of the
- * program. What cannot be done ends the process: tests and the fuzz target ask only for what is there.
+ * The bytes of a day's file, read and changed according to ctop-history(5), without code of the program. A
+ * failure ends the process: tests and the fuzz target ask only for frames that exist.
  */
 
 enum day_image_kind {
@@ -21,7 +21,7 @@ enum day_image_kind {
 enum {
 	IMAGE_HEADER = 16,
 
-	/* from the beginning of a frame */
+	/* offsets from the beginning of a frame */
 	IMAGE_KIND_AT = 3,   /* 1 byte */
 	IMAGE_LENGTH_AT = 4, /* 4 bytes */
 	IMAGE_OFFSET_AT = 8, /* 8 bytes */
@@ -29,7 +29,7 @@ enum {
 	IMAGE_CHECKSUM_AT = 24,
 	IMAGE_PAYLOAD_AT = 28,
 
-	/* from the beginning of the frame of an index */
+	/* offsets from the beginning of an index's frame */
 	INDEX_PREVIOUS_AT = IMAGE_PAYLOAD_AT,
 	INDEX_FROM_AT = IMAGE_PAYLOAD_AT + 8,
 	INDEX_ROUNDS_AT = IMAGE_PAYLOAD_AT + 16,
@@ -37,7 +37,8 @@ enum {
 	INDEX_HEAD = 24,
 };
 
-/* Numbers of a round in the order of an index; its record has those from ROUND_BOOTTIME on. */
+/* Numbers of a round in the order of an index. The record in the round's own frame begins with
+ * ROUND_BOOTTIME. */
 enum round_number {
 	ROUND_OFFSET,
 	ROUND_TIME,
@@ -47,16 +48,16 @@ enum round_number {
 	ROUND_JUMP,
 	ROUND_SUSPENDED,
 	ROUND_SLEPT,
-	ROUND_AGAINST,  /* distance */
-	ROUND_INTERVAL, /* distance */
+	ROUND_AGAINST,  /* bytes back to the round it is encoded against; 0: whole */
+	ROUND_INTERVAL, /* bytes back to its interval; 0: none */
 	ROUND_FACTS,
 	ROUND_THREADS,
 	ROUND_LOAD,
-	ROUND_PRESSURE, /* three */
+	ROUND_PRESSURE, /* three numbers: CPU, memory, I/O */
 	ROUND_FLAGS = ROUND_PRESSURE + 3,
 	ROUND_NUMBERS,
 
-	ROUND_BYTES = 10 * ROUND_NUMBERS, /* the most that they take */
+	ROUND_BYTES = 10 * ROUND_NUMBERS, /* most bytes that all numbers of a round take */
 };
 
 struct day_image {
@@ -70,18 +71,19 @@ struct day_image day_image_read(const char *path);
 void day_image_write(const struct day_image *image, const char *path);
 void day_image_release(struct day_image *image);
 
-/* The offset of a frame of a kind, counted from 0, or from the end: -1 is the last one. */
+/* Returns the offset of frame `number` of a kind. Numbers begin at 0; -1 is the last frame, -2 the one
+ * before. */
 size_t day_image_frame(const struct day_image *image, enum day_image_kind kind, int number);
 size_t day_image_count(const struct day_image *image, enum day_image_kind kind);
 
-/* The length of a whole frame. */
+/* The length of a frame with its header, bytes. */
 size_t day_image_length(const struct day_image *image, size_t frame);
 
-/* A number of so many bytes. */
+/* Reads or writes a little-endian number of `bytes` bytes. */
 uint64_t day_image_get(const struct day_image *image, size_t at, size_t bytes);
 void day_image_put(struct day_image *image, size_t at, size_t bytes, uint64_t number);
 
-/* Gives a frame the checksum that belongs to it. Nothing where its length is not that of a frame. */
+/* Corrects the checksum of a frame. Does nothing if the frame would reach past the end of the image. */
 void day_image_seal(struct day_image *image, size_t frame);
 
 /* Changes a byte in the middle of the payload of a frame. */
@@ -95,13 +97,13 @@ size_t day_image_add(struct day_image *image, enum day_image_kind kind, uint64_t
 size_t day_image_round(const struct day_image *image, size_t frame, uint64_t numbers[static ROUND_NUMBERS]);
 
 /*
- * Encodes the numbers of a round from `first` on as differences from those of another one. Returns the
- * length, at most ROUND_BYTES.
+ * Encodes the numbers of a round from `first` on as differences from `before`. Returns the length, at most
+ * ROUND_BYTES.
  */
 size_t day_image_encode(uint8_t *bytes, enum round_number first, const uint64_t numbers[static ROUND_NUMBERS],
 			const uint64_t before[static ROUND_NUMBERS]);
 
-/* Puts another number into the record of a round; both must take the same bytes. */
+/* Changes a number in the record of a round. The new record must be as long as the old one. */
 void day_image_put_round(struct day_image *image, size_t frame, enum round_number number, uint64_t value);
 
 #endif

@@ -62,7 +62,7 @@ char *fixture_record(uint64_t rounds);
 #define FIXTURE_DAY "2026-11-20.ctlog"
 char *fixture_path(const char *directory);
 
-/* What that file has, to be changed, and put back and released. */
+/* Reads that file. fixture_put_image() writes the image back and releases it. */
 struct day_image fixture_image(const char *directory);
 void fixture_put_image(const char *directory, struct day_image *image);
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """
-A reader of histories made from ctop-history(5) alone.
+A reader of histories, written from ctop-history(5) alone.
 
-read_log.py FILE...                        a line for each frame: its kind, time, offset and what the page says of it
-read_log.py --replace OLD NEW FILE...      puts another text in the place of one in facts, with the right checksum;
-                                           both have the same length
+read_log.py FILE...                        checks a file and prints a line for each frame: kind, time, offset, content
+read_log.py --replace OLD NEW FILE...      replaces a text in facts and corrects the checksum; OLD and NEW must have
+                                           the same length
 """
 import struct
 import sys
@@ -17,11 +17,11 @@ HEAD = struct.Struct("<3sBIQQI")
 ROUND, INTERVAL, MARK, FACTS, INDEX = range(1, 6)
 PLACE_NUMBERS = 3  # in an index: offset, time, length of the payload
 RECORD_NUMBERS = 14
-AGAINST, FACTS_OFFSET = 5, 7  # in a record
+AGAINST, FACTS_OFFSET = 5, 7  # indexes of numbers in a record
 
 
 def frame_at(data, offset):
-    """The kind, time and payload of the frame at an offset, or None where none holds."""
+    """Returns kind, time and payload of the frame at an offset, or None if no valid frame is there."""
     head = data[offset:offset + HEAD.size]
     if len(head) < HEAD.size:
         return None
@@ -34,7 +34,7 @@ def frame_at(data, offset):
 
 
 def frames(data):
-    """Offset, kind, time and payload of all frames that hold; and a tuple with a kind None for what is damaged."""
+    """Yields offset, kind, time and payload of each valid frame, and of damaged bytes with the kind None."""
     offset = 16
     while offset < len(data):
         frame = frame_at(data, offset)
@@ -52,7 +52,7 @@ def frames(data):
 
 
 def numbers_at(payload, at, before):
-    """The numbers that are stored as differences from others, and where they end."""
+    """Returns the numbers, stored as differences from `before`, and the offset just past them."""
     numbers = []
     for last in before:
         number = shift = 0

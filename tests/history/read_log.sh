@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# read_log.sh CTOP READER: a reader made from ctop-history(5) finds in a history what ctop has recorded and lists: times,
-# marks, and checksums that hold.
+# read_log.sh CTOP READER: checks that a reader written from ctop-history(5) finds the times and marks that ctop
+# recorded and lists, and valid checksums.
 set -u
 # shellcheck source=tests/project/sources.sh
 . "$(dirname "$0")/../project/sources.sh"

@@ -683,7 +683,7 @@ static void test_snapshots_of_a_day(void **state)
 	fixture_remove(directory);
 }
 
-/* Records from 0 to 10 s after the first round, and after a gap from 150 to 160 s. */
+/* Records rounds from 0 to 10 s and, after a gap, from 150 to 160 s after the first one. */
 static char *record_with_gap(void)
 {
 	char *directory = fixture_record(3);
@@ -694,11 +694,11 @@ static char *record_with_gap(void)
 	return directory;
 }
 
-/* Which times rounds tell of. */
+/* Times that count as recorded, and times that do not. */
 static void test_holding(void **state)
 {
 	static const struct {
-		int64_t ms; /* from the first round */
+		int64_t ms; /* after the first round */
 		bool holds;
 	} cases[] = {
 		{-1000, false},
@@ -733,7 +733,7 @@ static void test_holding(void **state)
 	}
 	history_close(history);
 	fixture_remove(directory);
-	/* a round is called by its whole second */
+	/* a time in whole seconds finds the round of that second */
 	host.unix_ns += 300 * NS_PER_MS;
 	directory = fixture_directory();
 	writer = fixture_writer(directory, NULL);
@@ -746,19 +746,19 @@ static void test_holding(void **state)
 	fixture_remove(directory);
 }
 
-/* The oldest round within two times, else the nearest one. */
+/* Finds the oldest round between two times, else the nearest one. */
 static void test_finding_within(void **state)
 {
 	static const struct {
-		uint64_t from_ms, to_ms; /* from the first round */
+		uint64_t from_ms, to_ms; /* after the first round */
 		int found;
-		uint64_t number; /* of the round */
+		uint64_t number; /* number of the expected round */
 	} cases[] = {
 		{0, 5000, 1, 0},
 		{1, 5000, 1, 1},
 		{1, 160000, 1, 1},
 		{149000, 150000, 1, 30},
-		/* the end in whole seconds has its second, and no more */
+		/* an end in whole seconds includes its second, and no more */
 		{145000, 149000, 0, 30},
 		{11000, 140000, 0, 2},
 		{20000, 140000, 0, 30},

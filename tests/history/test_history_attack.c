@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * test_history_attack [ATTACKS [SEED]]: histories changed at random, as somebody would who wants to do harm:
- * numbers and recordings with the right checksum, frames that are exchanged and repeated, bytes, and files
- * that change while they are read. Each has to be read to its end with little time and memory, and recording
- * has to go on beside it. A failure names its seed.
+ * test_history_attack [ATTACKS [SEED]]: changes histories at random, as an attacker would: numbers and
+ * recordings with the right checksum, moved and repeated frames, plain bytes, and files that change while
+ * they are read. Each history must be read to its end in little time and memory, and recording into its
+ * directory must still work. A failure names its seed.
  */
 #include "history_fixture.h"
 
@@ -24,7 +24,7 @@ enum {
 };
 
 static uint64_t attacks = 30, seed = 1, state_of_random;
-static char *base; /* a good file */
+static char *base; /* path of a good file */
 
 static uint64_t below(uint64_t end)
 {
@@ -41,7 +41,7 @@ static size_t pick_frame(const struct day_image *image)
 	return image->frames[below(image->count)];
 }
 
-/* A number that means something somewhere. */
+/* Picks a number that means something in some field. */
 static uint64_t pick_number(const struct day_image *image)
 {
 	const uint64_t numbers[] = {
@@ -65,7 +65,7 @@ static uint64_t pick_number(const struct day_image *image)
 	return PICK(numbers);
 }
 
-/* A number in the header or the payload of a frame, mostly with the right checksum. */
+/* Changes a number in the header or the payload of a frame, mostly with the right checksum. */
 static void change_number(struct day_image *image)
 {
 	static const size_t sizes[] = {1, 2, 4, 8, 8, 8};
@@ -79,7 +79,7 @@ static void change_number(struct day_image *image)
 		day_image_seal(image, frame);
 }
 
-/* Bytes of a payload, with the checksum that belongs to them. */
+/* Changes bytes of a payload and corrects the checksum. */
 static void change_payload(struct day_image *image)
 {
 	const size_t frame = pick_frame(image);
@@ -92,7 +92,7 @@ static void change_payload(struct day_image *image)
 	day_image_seal(image, frame);
 }
 
-/* A copy of a frame behind the last one, as if it belonged there. */
+/* Appends a copy of a frame as if it belonged there. */
 static void repeat_frame(struct day_image *image)
 {
 	const size_t frame = pick_frame(image);
@@ -108,7 +108,7 @@ static void repeat_frame(struct day_image *image)
 	free(payload);
 }
 
-/* Bytes of one place in another. */
+/* Copies bytes from one place to another. */
 static void move_bytes(struct day_image *image)
 {
 	const size_t from = pick_frame(image), to = pick_frame(image), later = from > to ? from : to;
@@ -219,7 +219,7 @@ static bool read_only(const char *directory)
 	return true;
 }
 
-/* Changes the file of a history until it is killed. */
+/* Forks a process that changes the file again and again until it is killed. Returns its pid. */
 static pid_t change_on(const char *path)
 {
 	const pid_t child = fork();
@@ -264,7 +264,7 @@ static struct fixture_cost attack(uint64_t number)
 	return cost;
 }
 
-/* The file of a recorder that was killed, which has rounds that no index lists. */
+/* Makes a history whose recorder was killed, so its last rounds are in no index. Returns the directory. */
 static char *make_base(void)
 {
 	const struct history_mark mark = {fixture_unix_ns(&fixture_host, ROUNDS), "user", "a mark",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Files that ask for far more than their bytes: what reading them takes is bounded by their size. */
+/* Files whose content demands far more than their size: the cost of reading them is bounded by the size. */
 #include "history_fixture.h"
 
 #include <errno.h>
@@ -138,8 +138,8 @@ static void test_many_holes(void **state)
 	fixture_remove(directory);
 }
 
-/* Behind the rounds frame lies in frame, each of which would reach to the end of the file: to check all of
- * them would take hours. */
+/* After the rounds come nested frames that all reach to the end of the file: checking all of them would take
+ * hours. */
 static void test_frames_in_frames(void **state)
 {
 	enum {
@@ -169,7 +169,7 @@ static void test_frames_in_frames(void **state)
 	fixture_remove(directory);
 }
 
-/* An index lists marks that lie in one another, each of which would reach to the end of the file. */
+/* An index lists nested marks, all of which reach up to the index. */
 static void test_marks_in_marks(void **state)
 {
 	enum {
@@ -203,7 +203,7 @@ static void test_marks_in_marks(void **state)
 	fixture_remove(directory);
 }
 
-/* A hole of a terabyte that takes no room: it is not read to its end. */
+/* A sparse terabyte after the last frame is not read to its end. */
 static void test_large_hole(void **state)
 {
 	char *directory = fixture_record(3), *path = fixture_path(directory);

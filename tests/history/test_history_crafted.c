@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Histories that were made to do harm, with checksums that hold: reading and recording end soon, with little
- * memory, and what is whole is found. */
+/* Malicious histories with valid checksums: reading and recording end soon, take little memory, and find
+ * every whole round. */
 #include "history_fixture.h"
 
 #include <errno.h>
@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 enum {
-	ROUNDS = 150, /* two indexes list 64, and one the rest */
+	ROUNDS = 150, /* two indexes list 64 rounds each, and a third one the rest */
 	HALF = ROUNDS / 2,
 	ANOTHER_KIND = 99,
-	INDEX = 1, /* the one in the middle */
+	INDEX = 1, /* number of the middle index */
 };
 
 static char *record(uint64_t rounds)
@@ -29,7 +29,7 @@ static char *record(uint64_t rounds)
 	return directory;
 }
 
-/* Without an index each frame is looked at. */
+/* Gives indexes an unknown kind, so that readers have to visit every frame. */
 static void lose_indexes(struct day_image *image)
 {
 	for (size_t i = 0; i < image->count; i++) {
@@ -53,7 +53,8 @@ static bool read_and_record(const char *directory)
 	return whole >= least && fixture_read_and_record(directory);
 }
 
-/* Reads and records into a history that has `image`, which is released. */
+/* Reads a history with the file `image`, records into it, and releases the image. `whole` rounds must be
+ * readable. */
 static void check_image(const char *name, struct day_image *image, size_t whole)
 {
 	char *directory = fixture_directory();
@@ -75,18 +76,18 @@ static struct day_image good_image(void)
 }
 
 enum {
-	/* the round of which something else is said and those told from it are lost */
+	/* all but one round and the 12 that may be encoded against it */
 	MOST = ROUNDS - 13,
 };
 
-/* --- numbers of frames that lie --- */
+/* --- false numbers in frames --- */
 
-/* A number from the beginning of a frame. */
+/* A false number, `at` bytes into a frame. */
 struct lie {
 	const char *name;
 	size_t at, bytes;
 	uint64_t number;
-	size_t whole; /* rounds that can be read at least */
+	size_t whole; /* fewest rounds that must be readable */
 };
 
 static const struct lie index_lies[] = {
@@ -103,7 +104,7 @@ static const struct lie index_lies[] = {
 	{"four billion marks", INDEX_MARKS_AT, 4, UINT32_MAX, ROUNDS},
 };
 
-/* Of the frame of the round HALF, in a file without indexes. */
+/* False numbers in the frame of round HALF, in a file without indexes. */
 static const struct lie round_lies[] = {
 	{"an unknown kind", IMAGE_KIND_AT, 1, UINT8_MAX, MOST},
 	{"another kind", IMAGE_KIND_AT, 1, IMAGE_MARK, MOST},
@@ -147,14 +148,14 @@ static void test_round_lies(void **state)
 	check_lies(round_lies, ARRAY_COUNT(round_lies), false);
 }
 
-/* --- numbers of rounds that lie --- */
+/* --- false numbers in rounds --- */
 
-/* A number of a round. */
+/* A false number in a round's record, or in its entry in an index. */
 struct number_lie {
 	const char *name;
 	enum round_number which;
 	uint64_t number;
-	bool is_believed; /* an index with it is believed, and the round itself says something else */
+	bool is_believed; /* accepted in an index, but contradicted by the round's record */
 };
 
 static const struct number_lie number_lies[] = {
@@ -187,7 +188,7 @@ static const struct number_lie number_lies[] = {
 	{"too many flags", ROUND_FLAGS, 1 << 16, false},
 };
 
-/* Appends an index of the rounds that the first one does not list. Of the fifth of them it lies. */
+/* Appends an index of the rounds that the first index does not list, with a false number for round 69. */
 static void add_lying_index(struct day_image *image, const struct number_lie *lie)
 {
 	const size_t first = day_image_frame(image, IMAGE_INDEX, 0);
@@ -222,7 +223,7 @@ static void test_lying_index(void **state)
 	}
 }
 
-/* Makes the last round the last frame of its file, and writes it again with another number. */
+/* Cuts the file off at its last round, and appends that round with a false number. */
 static void make_last_round_lie(struct day_image *image, const struct number_lie *lie)
 {
 	const uint64_t none[ROUND_NUMBERS] = {0};
@@ -249,7 +250,7 @@ static void test_lying_round(void **state)
 	for (size_t i = 0; i < ARRAY_COUNT(number_lies); i++) {
 		struct day_image image = good_image();
 
-		/* the frame itself says where it is and how long */
+		/* the other numbers are in the header of the frame, not in the record */
 		if (number_lies[i].which >= ROUND_BOOTTIME) {
 			make_last_round_lie(&image, &number_lies[i]);
 			check_image(number_lies[i].name, &image, ROUNDS - 1);
@@ -279,8 +280,7 @@ static void link_in_a_circle(struct day_image *image)
 	day_image_seal(image, first);
 }
 
-/* What an index lists another one lists, too, which leads past those between them: what they list is hidden.
- */
+/* Appends a copy of the middle index. It links to the first one, so the rounds of the last are hidden. */
 static void list_twice(struct day_image *image)
 {
 	const size_t index = day_image_frame(image, IMAGE_INDEX, INDEX),
@@ -292,7 +292,7 @@ static void list_twice(struct day_image *image)
 	free(payload);
 }
 
-/* Many facts that are none; the first of them are. */
+/* Gives rounds 48 offsets of facts; only the first one leads to facts. */
 static void give_each_facts(struct day_image *image)
 {
 	lose_indexes(image);

@@ -133,7 +133,7 @@ static uint64_t look(const char *directory, const struct shared *shared, uint64_
 	return looking.expected - 1;
 }
 
-/* Nothing lies between the frames, and all of them hold. */
+/* Checks that all frames are whole, with nothing between them. */
 static void check_integrity(const char *directory)
 {
 	struct history *history = fixture_open(directory);

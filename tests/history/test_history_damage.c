@@ -19,11 +19,10 @@
 enum {
 	ROUNDS = 200,
 	PAGE = 4096,
-	VERSION_AT = 8, /* in the header of the file */
+	VERSION_AT = 8, /* offset in the file */
 };
 
-/* A recording that is not what was written: the rounds that are told from it are a hole with a file and
- * times. */
+/* A damaged round and the rounds encoded against it form one hole, listed with file and times. */
 static void test_damaged_round(void **state)
 {
 	char *directory = fixture_record(ROUNDS);
@@ -65,7 +64,7 @@ static void test_damaged_round(void **state)
 	fixture_remove(directory);
 }
 
-/* A round whose interval is damaged, and one whose frame is of another kind now. */
+/* The interval of one round is damaged, and the frame of another has an unknown kind. */
 static void test_damaged_parts(void **state)
 {
 	char *directory = fixture_record(60);
@@ -74,7 +73,7 @@ static void test_damaged_parts(void **state)
 	size_t failed, count;
 
 	(void)state;
-	/* the first round has none */
+	/* the interval of round 5: the first round has none */
 	day_image_damage(&image, day_image_frame(&image, IMAGE_INTERVAL, 4));
 	day_image_put(&image, round + IMAGE_KIND_AT, 1, 99);
 	day_image_seal(&image, round);
@@ -113,7 +112,7 @@ static void test_damaged_pages(void **state)
 		survived += count;
 		history = fixture_open(directory);
 		history_damage(history, true, &holes);
-		/* a file that ends with what is no frame is one that was cut */
+		/* garbage at the end of a file counts as an unfinished frame, not as damage */
 		assert_true(count == ROUNDS || holes != 0 || page + 2 >= pages);
 		history_close(history);
 		assert_int_equal(pwrite(original, bytes + at, PAGE, at), PAGE);
@@ -127,7 +126,7 @@ static void test_damaged_pages(void **state)
 	fixture_remove(directory);
 }
 
-/* Indexes that cannot be read, or all but the first: the frames themselves say the same. */
+/* All indexes but the last, or but the first and last, are damaged: rounds are found by their frames. */
 static void test_damaged_indexes(void **state)
 {
 	(void)state;
@@ -138,7 +137,7 @@ static void test_damaged_indexes(void **state)
 		struct history *history;
 		size_t failed, count;
 
-		/* without the last one the file would end with it */
+		/* a damaged index at the end would count as an unfinished frame */
 		for (int i = first; i < (int)day_image_count(&image, IMAGE_INDEX) - 1; i++)
 			day_image_damage(&image, day_image_frame(&image, IMAGE_INDEX, i));
 		fixture_put_image(directory, &image);
@@ -150,7 +149,7 @@ static void test_damaged_indexes(void **state)
 		assert_false(days[0].unreadable);
 		assert_int_equal(days[0].first_unix_ns, fixture_unix_ns(&fixture_host, 0));
 		assert_int_equal(days[0].last_unix_ns, fixture_unix_ns(&fixture_host, ROUNDS - 1));
-		/* what else lay there nobody knows */
+		/* the damaged bytes may have held more rounds and marks */
 		assert_true(days[0].rounds == HISTORY_COUNT_UNKNOWN);
 		assert_true(days[0].marks == HISTORY_COUNT_UNKNOWN);
 		history_close(history);
@@ -177,7 +176,7 @@ static void test_cut_file(void **state)
 		const size_t count = cut_and_read(path, length, directory, &failed);
 
 		assert_true(count < ROUNDS);
-		/* a prefix of a file is a file */
+		/* a file that ends early is not damaged */
 		assert_int_equal(failed, 0);
 		/* the oldest are in front */
 		if (length > status.st_size / 2)
@@ -211,7 +210,7 @@ static void expect_day_refused(const char *directory, const char *name, int expe
 	history_close(history);
 }
 
-/* Files that are none, newer than this one knows, or of the former format. */
+/* Files of a newer version, of another type, and of the former format. */
 static void test_other_files(void **state)
 {
 	static const char former[] = "2026-11-20.rounds";
@@ -307,7 +306,7 @@ static void test_recording_beside(void **state)
 	}
 }
 
-/* A file that is damaged while it is written: what comes can be read. */
+/* The file is damaged while a recorder writes it: later rounds can be read. */
 static void test_damaged_while_written(void **state)
 {
 	char *directory = fixture_directory(), *path = fixture_path(directory);
@@ -438,7 +437,7 @@ static void test_removed_while_written(void **state)
 	fixture_remove(directory);
 }
 
-/* A file that was removed and begun again between two looks has other rounds at the same offsets. */
+/* A file that was removed and begun again between two reads has other rounds at the same offsets. */
 static void test_removed_while_read(void **state)
 {
 	char *directory = fixture_record(3), *path = fixture_path(directory);

@@ -146,11 +146,11 @@ static void test_full_disk(void **state)
 	unmount_room();
 }
 
-/* Marks that a full disk refuses are stored when there is room for a round again. */
+/* Marks that did not fit on a full disk are stored as soon as a round fits again. */
 static void test_marks_wait(void **state)
 {
 	enum {
-		MARKS = 200 /* more than the last page has room for */
+		MARKS = 200 /* more than fit in the last page of the file */
 	};
 	struct history_mark mark = {.kind = "rule", .text = "psi.io > 10", .path = "x.ctprof.zst"};
 	struct history_writer *writer;

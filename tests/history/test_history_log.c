@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The file of a day: where it ends, what is found behind damage, and what a recorder makes of it. */
+/* A day's file: where it ends, what is found after damage, and how a recorder continues it. */
 #include "history_fixture.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "store/history_files.h"
 
 enum {
-	ROUNDS = 70, /* more than an index lists */
+	ROUNDS = 70, /* more than one index lists */
 	ANOTHER_KIND = 99,
 };
 
@@ -32,7 +32,7 @@ static void open_reader(struct day_reader *reader, const char *directory)
 		fail_msg("%s", error.text);
 }
 
-/* Reads what the file lists; it has that many rounds and holes. */
+/* Checks how many rounds and holes a reader finds in the file. */
 static void expect_rounds(const char *directory, size_t rounds, size_t holes)
 {
 	struct day_reader reader;
@@ -43,7 +43,7 @@ static void expect_rounds(const char *directory, size_t rounds, size_t holes)
 	day_reader_close(&reader);
 }
 
-/* Every frame is where the one before ends, and indexes list all rounds. */
+/* Frames follow one another without space between them, and indexes list all rounds. */
 static void test_layout(void **state)
 {
 	char *directory = fixture_record(ROUNDS);
@@ -80,7 +80,7 @@ static void test_layout(void **state)
 	fixture_remove(directory);
 }
 
-/* Cut at every byte of its last frames, a file has what is whole of it, no damage, and goes on. */
+/* A file cut at any byte of its last frames keeps the whole frames, has no damage, and can be continued. */
 static void test_every_length(void **state)
 {
 	char *directory = fixture_record(ROUNDS), *path = fixture_path(directory);
@@ -120,7 +120,7 @@ static void test_every_length(void **state)
 	fixture_remove(directory);
 }
 
-/* What a recorder finds behind the last frame, such as zeros after a power cut, it cuts off. */
+/* A recorder cuts off whatever follows the last frame, such as zeros after a power cut. */
 static void test_torn_tail(void **state)
 {
 	char *directory = fixture_record(3), *path = fixture_path(directory);
@@ -141,7 +141,7 @@ static void test_torn_tail(void **state)
 	fixture_remove(directory);
 }
 
-/* A copy of a frame in the payload of a damaged one is none, and the next one is found. */
+/* A copy of a frame inside a damaged frame does not count, and the next frame is found. */
 static void test_copied_frame(void **state)
 {
 	char *directory = fixture_record(3);
@@ -169,7 +169,7 @@ static void test_copied_frame(void **state)
 	fixture_remove(directory);
 }
 
-/* Frames that lie in each other's place do not hold there, and those around them do. */
+/* Two exchanged frames are invalid in each other's place; the frames around them stay valid. */
 static void test_exchanged_frames(void **state)
 {
 	char *directory = fixture_record(5);
@@ -183,7 +183,7 @@ static void test_exchanged_frames(void **state)
 	memcpy(bytes, image.bytes + first, first_length);
 	memmove(image.bytes + first, image.bytes + second, second_length);
 	memcpy(image.bytes + first + second_length, bytes, first_length);
-	/* without the index they are looked for */
+	/* without the index, readers visit the frames */
 	day_image_put(&image, day_image_frame(&image, IMAGE_INDEX, -1) + IMAGE_CHECKSUM_AT, 4, 0);
 	day_image_add(&image, IMAGE_MARK, FIXTURE_UNIX_NS, "user\0\0", 7);
 	fixture_put_image(directory, &image);
@@ -192,7 +192,7 @@ static void test_exchanged_frames(void **state)
 	fixture_remove(directory);
 }
 
-/* Whoever has the file open sees what is appended, also a frame that was not finished when it was read. */
+/* A reader with the file open sees appended frames, even one that was unfinished at the last read. */
 static void test_following(void **state)
 {
 	char *directory = fixture_directory(), *path = fixture_path(directory);
@@ -223,7 +223,7 @@ static void test_following(void **state)
 	assert_int_equal(reader.end, image.size);
 	assert_int_equal(reader.mark_count, 1);
 	assert_int_equal(reader.hole_count, 0);
-	/* cut below what was read, or gone */
+	/* the file is cut below what was read, then removed */
 	assert_int_equal(truncate(path, (off_t)size), 0);
 	assert_int_equal(day_reader_follow(&reader, &error), -ESTALE);
 	day_reader_close(&reader);
@@ -236,7 +236,8 @@ static void test_following(void **state)
 	fixture_remove(directory);
 }
 
-/* A recorder whose disk is full cuts off what it has written of a round, and appends other frames there. */
+/* On a full disk a recorder cuts off an unfinished round and appends other frames there: a reader finds
+ * those. */
 static void test_following_a_full_disk(void **state)
 {
 	static const char text[100] = "user";
@@ -264,7 +265,7 @@ static void test_following_a_full_disk(void **state)
 	fixture_remove(directory);
 }
 
-/* A copy that ends anywhere, taken while it is recorded, reads as the history did then. */
+/* A copy taken while a recorder writes reads as the history did then. */
 static void test_copies(void **state)
 {
 	char *directory = fixture_directory(), *copy = fixture_directory();

@@ -55,7 +55,7 @@ static bool put(enum thing thing, const char *path, const char *target)
 	return chown(path, NOBODY, NOBODY) == 0;
 }
 
-/* In place of the file of a day: it is left as it is, and another file is begun. */
+/* Puts `thing` in place of a day's file: recorders leave it alone and use another file. */
 static void check_in_place(enum thing thing)
 {
 	char *directory = fixture_directory(), *elsewhere = fixture_directory(),

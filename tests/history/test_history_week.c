@@ -19,7 +19,7 @@ enum {
 #define DAY_NS   (24 * HOUR_NS)
 #define FIRST_NS (FIXTURE_UNIX_NS - 8 * HOUR_NS) /* midnight */
 
-/* Writes a day of 24 times the hour that was read, as if it had been recorded then. */
+/* Writes a day's file with the rounds of `hour` 24 times, at the times of that day. */
 static void write_day(const char *directory, struct day_reader *hour, uint64_t day)
 {
 	const struct history_boot boot = {{"boot", "6.1", "host", "x86_64", "ctop"}};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* One table of the windows of several hosts: what a host has by itself, and what several come to together. */
+/* One table of the windows of several hosts: rows of one host, and rows merged from several. */
 #include "session_fixture.h"
 
 #include <math.h>
@@ -15,9 +15,9 @@ enum {
 	WHOLE = 2, /* both halves */
 };
 
-static int half; /* the threads that fill_half() adds */
+static int half; /* threads that fill_half() adds: even indexes (0), odd ones (1), or WHOLE */
 
-/* A half of the threads, or all: each thread has the same numbers in either. */
+/* Adds half of the threads or all of them. A thread has the same numbers either way. */
 static void fill_half(struct snapshot *snapshot, int round)
 {
 	unsigned int seed = 7;
@@ -45,7 +45,7 @@ static void fill_half(struct snapshot *snapshot, int round)
 	}
 }
 
-/* The window of two rounds, as it is read of a history; the caller has a reference. */
+/* Makes the window of two rounds, as read from a history. The caller owns the reference. */
 static struct snapshot *window_of(void (*fill)(struct snapshot *snapshot, int round))
 {
 	struct session *session = fixture_two_rounds(fill);
@@ -71,7 +71,7 @@ static struct view titled_view(enum tab tab, enum axis axis)
 	return view;
 }
 
-/* The cell after those that name a row, which says the hosts. */
+/* Text in the column HOST, the last of the columns that name a row. */
 static const char *host_of(const struct table *table, const char *label)
 {
 	return fixture_row(table, label)->cells[table->name_count - 1].text;
@@ -90,7 +90,7 @@ static void expect_same_cell(const struct cell *cell, const struct cell *wanted,
 			 (int)cell->state, cell_number(wanted), (int)wanted->state);
 }
 
-/* The row with the key of another one. */
+/* The row with the same key as `like`. */
 static const struct table_row *row_of_key(const struct table *table, const struct table_row *like)
 {
 	for (size_t i = 0; i < table->row_count; i++) {
@@ -102,7 +102,7 @@ static const struct table_row *row_of_key(const struct table *table, const struc
 	return NULL;
 }
 
-/* The table of hosts that were added, the number of which is checked. */
+/* The table of the added hosts. Checks how many there are. */
 static struct table *table_of(struct hosts *hosts, size_t expected)
 {
 	uint64_t interval_ns;
@@ -114,7 +114,8 @@ static struct table *table_of(struct hosts *hosts, size_t expected)
 	return table;
 }
 
-/* Compares a table of hosts with one of a session. Returns how many cells were made of several hosts. */
+/* Compares a table of hosts with a session's. Returns how many cells it compared; it skips cells that
+ * cannot be merged. */
 static size_t expect_same(const struct table *table, const struct table *wanted)
 {
 	size_t merged = 0;
@@ -138,7 +139,7 @@ static size_t expect_same(const struct table *table, const struct table *wanted)
 	return merged;
 }
 
-/* The table of one host has what a session over its file has, on every tab. */
+/* With one host, every tab equals the table of a session over the same file. */
 static void test_one_host(void **state)
 {
 	(void)state;
@@ -154,7 +155,7 @@ static void test_one_host(void **state)
 	}
 }
 
-/* Two halves of a host come to what all of it has. */
+/* Two halves of a host, added as two hosts, equal the whole host. */
 static void test_halves(void **state)
 {
 	static const enum axis axes_of_names[] = {AXIS_PROCESS, AXIS_THREAD, AXIS_ALL, AXIS_CGROUP};
@@ -235,7 +236,7 @@ static void test_together(void **state)
 	(void)state;
 	add_small_hosts(hosts);
 	table = table_of(hosts, 2);
-	/* each host has one name of the pattern, both together two; the row with most CPU time comes first */
+	/* worker-{N} merges one name of each host; the row with most CPU time is first */
 	assert_int_equal(table->row_count, 2);
 	assert_string_equal(table->rows[0].label, "worker-{N}");
 	assert_string_equal(host_of(table, "worker-{N}"), "2 hosts");
@@ -245,7 +246,7 @@ static void test_together(void **state)
 	assert_string_equal(fixture_shown(table, "worker-{N}", COLUMN_CPU), "90.0");
 	/* 1,800 ms in 60 slices, not the mean of 10 and 70 ms */
 	assert_true(cell_number(fixture_cell(table, "worker-{N}", COLUMN_SLICE)) == 30e6);
-	/* process 10 of one host is not that of the other, and words are not compared */
+	/* pid 10 is another process on each host, and texts are not merged */
 	assert_int_equal(fixture_cell(table, "worker-{N}", COLUMN_PID)->reason, REASON_SEVERAL_HOSTS);
 	assert_int_equal(fixture_cell(table, "worker-{N}", COLUMN_POLICY)->reason, REASON_SEVERAL_HOSTS);
 	assert_string_equal(fixture_shown(table, "backup", COLUMN_PID), "20");
@@ -253,7 +254,7 @@ static void test_together(void **state)
 	hosts_release(hosts);
 }
 
-/* Processes of two hosts are never one, and a limit keeps the first rows of all. */
+/* Processes of different hosts are never merged. A limit applies to the rows of all hosts together. */
 static void test_processes(void **state)
 {
 	struct view view = small_view(AXIS_PID);
@@ -286,7 +287,7 @@ static void test_rows_are_hosts(void **state)
 	assert_string_equal(fixture_shown(table, "web-1", COLUMN_THR), "2");
 	assert_string_equal(fixture_shown(table, "web-1", COLUMN_CPU), "65.0");
 	hosts_release(hosts);
-	/* by name, where the table lacks the column of the order */
+	/* sorted by name: the table lacks the sort column */
 	view.sort = COLUMN_CSW;
 	hosts = hosts_create(&view);
 	add_small_hosts(hosts);
@@ -295,7 +296,7 @@ static void test_rows_are_hosts(void **state)
 	hosts_release(hosts);
 }
 
-/* A row is idle where it is on all hosts. */
+/* A row is idle if it is idle on all its hosts. */
 static void test_idle(void **state)
 {
 	struct view view = small_view(AXIS_PROCESS);

@@ -81,7 +81,7 @@ static void test_groups(void **state)
 	session_release(session);
 }
 
-/* A recorded title is the text of COMMAND, without anybody who looks it up. */
+/* COMMAND shows a recorded title without any lookup. */
 static void test_titles(void **state)
 {
 	static const struct process_title titles[] = {{20, "web: \xc3\xa4 shop"}, {40, "last: idle"}};
@@ -107,7 +107,7 @@ static void test_titles(void **state)
 	fixture_expect_missing(table, "lone", column, REASON_NOT_IN_FILE);
 	view.level = VIEW_LEVEL_THREADS;
 	table = fixture_table_of(session, &view);
-	/* a thread of a process has the title of the process */
+	/* a thread has the title of its process */
 	assert_string_equal(fixture_shown(table, "pool-2", column), "web: \xc3\xa4 shop");
 	session_release(session);
 }

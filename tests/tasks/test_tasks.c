@@ -201,7 +201,7 @@ static void test_who_waits_for_a_cpu(void **state)
 	finish(&pty, "who waits for a CPU");
 }
 
-/* Whether the cursor is in a row, but not in the one whose number `context` is: a condition. */
+/* Condition for pty_wait(): the cursor is in a row other than `*context`. */
 static bool has_moved(struct pty_screen *pty, const void *context)
 {
 	const int row = pty_selected_row(pty);
@@ -210,9 +210,9 @@ static bool has_moved(struct pty_screen *pty, const void *context)
 }
 
 /*
- * Moves the cursor to the row of a name. On a busy host others wait more, and stand above it: they keep their
- * places while the cursor goes to it. Rows that are passed by cost no keys: where nothing else waits, the row
- * is the first one.
+ * Moves the cursor to the row with `name`. On a busy host other rows wait more and come first; their order
+ * stays the same while the cursor moves. pty_type() does not count these keys, because on a quiet host the
+ * row is the first one and needs none.
  */
 static void select_row(struct pty_screen *pty, const char *name)
 {
@@ -223,7 +223,7 @@ static void select_row(struct pty_screen *pty, const char *name)
 	pty_wait_text(pty, "order kept (f)");
 	do {
 		pty_wait(pty, has_moved, &row, "the cursor is in another row");
-		pty_drain(pty, 100); /* the rest of that frame */
+		pty_drain(pty, 100); /* let the rest of the frame arrive */
 		row = pty_selected_row(pty);
 		wanted = pty_find(pty, name, NULL);
 		if (row != wanted)
@@ -243,7 +243,7 @@ static void test_who_takes_my_cpu(void **state)
 	start_filtered(&pty, "vict");
 	press(&pty, "l");
 	pty_wait_text(&pty, "DELAYED BY");
-	/* the page begins with the row under the cursor: on a busy host that is ctop's own */
+	/* the page opens on the row under the cursor, which on a busy host is ctop's own */
 	select_row(&pty, " victim ");
 	press(&pty, "w");
 	wait_row(&pty, "victim", "hog");

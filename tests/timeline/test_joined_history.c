@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The rounds of a screen and of a recorder as one history: each moment is found once, and where it is from.
- */
+/* The rounds of a screen and of a recorder as one history: each round appears once, with its origin. */
 #include "tests/history/history_fixture.h"
 
 #include <errno.h>
@@ -13,8 +12,8 @@
 #include "session/session_internal.h"
 
 enum {
-	RECORDED = 40, /* rounds, from 0 on */
-	OWN_FROM = 30, /* the screen began while the recorder went on */
+	RECORDED = 40, /* rounds of the recorder, from number 0 on */
+	OWN_FROM = 30, /* the screen began while the recorder was running */
 	OWN_TO = 45,
 };
 
@@ -73,7 +72,7 @@ static struct history_round find(const struct world *world, uint64_t number)
 	return round;
 }
 
-/* Every round is there once, in both directions, and is what it was. */
+/* Steps in both directions meet every round once, unchanged. */
 static void test_walk(void **state)
 {
 	struct history_round round, next;
@@ -101,7 +100,7 @@ static void test_walk(void **state)
 	end(&world);
 }
 
-/* A time is that of the screen's round where it has one, and of the recorder's before. */
+/* A time leads to the screen's round if it has one, and to the recorder's round otherwise. */
 static void test_find(void **state)
 {
 	struct history_round rounds[3], *range;
@@ -115,7 +114,7 @@ static void test_find(void **state)
 	rounds[2] = find(&world, OWN_FROM + 1);
 	assert_true(is_recorded(&world, &rounds[0]));
 	assert_false(is_recorded(&world, &rounds[1]));
-	/* what ended between the two is not known, but it is the same host */
+	/* tasks that ended between the two rounds are unknown, but the boot is the same */
 	assert_false(history_adjoins(world.history, &rounds[0], &rounds[1]));
 	assert_true(history_adjoins(world.history, &rounds[1], &rounds[2]));
 	assert_true(history_is_one_start(world.history, &rounds[0], &rounds[1]));
@@ -134,7 +133,7 @@ static void test_find(void **state)
 	end(&world);
 }
 
-/* What the screen has no room for any more is the recorder's. */
+/* Rounds that no longer fit in the screen's ring come from the recorder. */
 static void test_forgotten(void **state)
 {
 	struct history_round oldest, before;
@@ -152,7 +151,7 @@ static void test_forgotten(void **state)
 	add_own(world.ring, OWN_TO, OWN_TO + 40);
 	assert_int_equal(history_first(ring_history(world.ring), &before, &error), 0);
 	assert_true(fixture_number(&fixture_host, before.unix_ns) > RECORDED);
-	/* from a moment that is gone on to the one before it */
+	/* steps from a dropped round to the one before it */
 	assert_int_equal(history_step(world.history, &oldest, -1, &before, &error), 0);
 	assert_int_equal(fixture_number(&fixture_host, before.unix_ns), OWN_FROM - 1);
 	assert_true(is_recorded(&world, &before));
@@ -161,7 +160,7 @@ static void test_forgotten(void **state)
 	end(&world);
 }
 
-/* Without a history that can be read there are the screen's rounds alone; one that begins later is found. */
+/* Without a readable history only the screen's rounds are there; a history that begins later is found. */
 static void test_none_yet(void **state)
 {
 	char *directory = fixture_directory();
@@ -202,7 +201,7 @@ static void test_none_yet(void **state)
 	fixture_remove(directory);
 }
 
-/* Of two histories that can be read the one that goes on is taken. */
+/* If two histories can be read, the one with the newest round is used. */
 static void test_newest(void **state)
 {
 	char *older = fixture_record(3), *newer = fixture_record(6);
@@ -227,8 +226,7 @@ static void test_newest(void **state)
 	fixture_remove(newer);
 }
 
-/* Numbers since a base of the recorder are those of its rounds and the screen's; what ended in between is
- * missing. */
+/* A base may be a round of the recorder; tasks that ended between the two histories are missing. */
 static void test_base(void **state)
 {
 	struct history_round base, round;
@@ -255,7 +253,7 @@ static void test_base(void **state)
 	end(&world);
 }
 
-/* A base that is no longer kept gives no numbers, whether or not a recorder's history can be read. */
+/* A base that is no longer kept fails with -ENODATA, with or without a recorder's history. */
 static void test_lost_base(void **state)
 {
 	static const struct history_round lost = {0};
@@ -281,7 +279,7 @@ static void test_lost_base(void **state)
 	fixture_remove(empty);
 }
 
-/* A home directory may be that of several hosts: what another one recorded is not this one's past. */
+/* Hosts may share a home directory: what another host recorded is not part of this host's past. */
 static void test_other_host(void **state)
 {
 	static const struct {
@@ -289,8 +287,8 @@ static void test_other_host(void **state)
 		bool is_taken;
 	} cases[] = {
 		{"another", "another", false},
-		{"another", NULL, true}, /* it has been renamed */
-		{NULL, "another", true}, /* it was started again */
+		{"another", NULL, true}, /* this host was renamed */
+		{NULL, "another", true}, /* this host was restarted */
 	};
 
 	(void)state;

@@ -114,10 +114,10 @@ static void reads_every_form(void **state)
 	assert_int_equal(moment, NOW * NS_PER_S - NS_PER_S / 2);
 }
 
-/* A time of day is the last one before now, whatever moment is shown; lengths and days count from that. */
+/* A time of day means its last occurrence before now; lengths and days count from the moment shown. */
 static void counts_from_now(void **state)
 {
-	/* 2026-11-20 05:50:10 UTC is shown a day and 20 minutes later */
+	/* 2026-11-20 05:50:10 UTC is shown; now it is 06:10:00 on the next day */
 	const uint64_t shown = UINT64_C(1795153810) * NS_PER_S, now = shown + (86400 + 1190) * NS_PER_S;
 	uint64_t moment;
 

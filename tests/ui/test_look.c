@@ -22,7 +22,7 @@ enum {
 	ROUNDS = 4, /* of a recording */
 };
 
-/* A recorder of this host may have a history of its own, which is not looked at. */
+/* /nowhere keeps the screen from reading the history of a recorder on this host. */
 static void start_every(struct pty_screen *pty, const char *interval, int rows, int columns,
 			const char *locale, const char *keep)
 {
@@ -321,7 +321,7 @@ static void test_replay(void **state)
 	pty_quit(&pty);
 }
 
-/* A live screen goes back to what was recorded before its own rounds, and says where that is. */
+/* A live screen goes back to rounds that were recorded before its own, and shows where they are. */
 static void test_recorder(void **state)
 {
 	const char *const arguments[] = {CTOP_PROGRAM, "--no-config", "-d",    "0.2",
@@ -337,13 +337,13 @@ static void test_recorder(void **state)
 	pty_wait_text(&pty, "the oldest round, without rates");
 	pty_hide(&pty, "t", "without rates");
 	pty_wait_text(&pty, "recorded in /tmp/ctop-replay-");
-	/* over the rounds of the recorder to those of the screen */
+	/* steps through the recorder's rounds to the screen's own */
 	pty_type_until(&pty, "t", pty_has_no_text, "recorded in");
 	pty_hide(&pty, "\033", " ago)");
 	pty_quit(&pty);
 }
 
-/* A process that runs, under a title of its own. */
+/* Starts a busy process with a title. */
 static pid_t start_titled(void)
 {
 	static const char title[] = "db: SELECT 1";
@@ -360,7 +360,7 @@ static pid_t start_titled(void)
 		;
 }
 
-/* The title that a process had is shown as it was on the live screen, and found. */
+/* The title of an ended process is shown as it was, and can be searched for. */
 static void test_titles(void **state)
 {
 	char *directory = memory_format("%s.titles", history);

@@ -195,7 +195,7 @@ static void test_command_first(void **state)
 	view.width = 120;
 	assert_view_titles(&view, "THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s RSS WAITED% "
 				  "ALLOC/s FAULT/s");
-	/* of the past, titles are recorded */
+	/* a history has titles to show in COMMAND */
 	view.has_titles = true;
 	assert_view_titles(&view, "THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s COMMAND");
 	view.has_titles = false;

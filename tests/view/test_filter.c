@@ -573,7 +573,7 @@ static void test_commands(void **state)
 	snapshot_release(snapshot);
 }
 
-/* The titles that were recorded count as command lines where that is asked for. */
+/* Recorded titles count as command lines if `titles` is set. */
 static void test_titles(void **state)
 {
 	static const struct process_title titles[] = {{10, "db: shop UPDATE waiting"}};

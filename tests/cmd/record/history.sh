@@ -156,7 +156,7 @@ refused "a directory without a history" 1 "$directory/nothing: there is no histo
 
 # --- moments ---
 
-# the newest round, by its time
+# the moment of the newest round
 newest="@@${last%?????????}.${last#"${last%?????????}"}"
 result "a moment is shown" "$("$ctop" show "$history$newest" 2>&1 | grep -q "^$history@20.* rate over " || "$ctop" show "$history$newest" 2>&1)"
 result "of the history that is meant" "$("$ctop" show "$newest" --history "$history" 2>&1 | grep -q "^$history@20" ||
@@ -286,7 +286,7 @@ result "the beginning of a file is a file" "$("$ctop" history --check --history 
 
 # --- an ordinary user, where the service records and where it does not ---
 
-# as_ordinary DIRECTORY COMMAND...: as nobody, where /var/lib has nothing but that directory
+# as_ordinary DIRECTORY COMMAND...: runs a command as nobody, with DIRECTORY alone in /var/lib
 as_ordinary()
 {
     recorded=$1
@@ -309,12 +309,12 @@ fi
 
 # --- titles ---
 
-# a process without arguments, whose name has words: to others it has given itself a title
+# a process without arguments but with a name of several words: it seems to have set its own title
 echo 'while :; do :; done' >"$directory/loop"
 bash -c 'exec -a "db: SELECT 1" sh' <"$directory/loop" &
 titled=$!
 
-# titles NAME ARGUMENTS...: records that process and the burner
+# titles NAME ARGUMENTS...: records the titled process and the burner into the history NAME
 titles()
 {
     name=$1
@@ -322,7 +322,7 @@ titles()
     "$ctop" record --no-heap -d 0.5 -n 4 -p "$titled" -p "$burner" --history "$directory/$name" "$@" 2>&1
 }
 
-# told NAME: what the series says of command lines
+# told NAME: prints the command lines in the history NAME
 told()
 {
     "$ctop" dump --history "$directory/$1" -g pid --columns command --format csv 2>&1
@@ -345,7 +345,7 @@ refused "or there are none" 2 "contradict" "$ctop" record --titles all --no-titl
 # --- a gap ---
 
 sleep 3 # in which nobody records
-# time_of_day SECONDS: the time of day so long after the newest round
+# time_of_day SECONDS: prints the time of day SECONDS after the newest round
 time_of_day()
 {
     date -u -d "@$((${last%?????????} + $1))" +%H:%M:%S

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Titles of recorded rounds: of which processes, how much of them, and as they are at each round. */
+/* Titles in recorded rounds: which processes have one, how long it may be, and how it follows changes. */
 #include "tests/session/session_fixture.h"
 
 #include <errno.h>
@@ -17,16 +17,16 @@
 #include "tests/wait.h"
 
 enum {
-	BUSY = 25,          /* processes that are busier than all others */
+	BUSY = 25,          /* strangers; only the 20 busiest processes get titles */
 	TITLE_SIZE = 256,   /* bytes, with the NUL */
 	STRANGER = 1 << 22, /* above every process id (PID_MAX_LIMIT in include/linux/threads.h) */
 };
 
-/* A process of this program, or of another one. */
+/* A child process: a fork of this program, or sleep(1). */
 struct helper {
 	pid_t pid;
 	uint64_t start_time; /* ticks */
-	int titles;          /* it takes the next title from there; -1: it has none */
+	int titles;          /* write end of the pipe for its titles; -1 if it takes none */
 };
 
 static uint64_t start_of(pid_t pid)
@@ -47,7 +47,7 @@ static uint64_t start_of(pid_t pid)
 	return start;
 }
 
-/* Whether the first argument of a process is this one, or its title this one. */
+/* Whether the first argument or the title of a process is `text`. */
 static bool is_called(pid_t pid, const char *text)
 {
 	char path[64], found[TITLE_SIZE] = "";
@@ -61,7 +61,7 @@ static bool is_called(pid_t pid, const char *text)
 	return strcmp(found, text) == 0;
 }
 
-/* The bytes from the first argument to the end of the environment, which a title may take. */
+/* Room for a title, bytes: from the first argument to the end of the environment. */
 static size_t title_room(void)
 {
 	const char *end = program_invocation_name + strlen(program_invocation_name);
@@ -71,7 +71,7 @@ static size_t title_room(void)
 	return (size_t)(end - program_invocation_name);
 }
 
-/* Writes titles over the arguments of this program, as setproctitle() does. */
+/* Writes each title from a pipe over this program's arguments, as setproctitle() does. */
 static void follow_titles(int titles)
 {
 	char *argument = program_invocation_name;
@@ -110,11 +110,11 @@ static void set_title(const struct helper *helper, const char *title)
 
 	memcpy(text, title, strlen(title));
 	assert_int_equal(write(helper->titles, text, sizeof(text)), sizeof(text));
-	/* a command line that is no title is not read again at once */
+	/* wait: a command line that is not a title is not read again at once */
 	await("it gives itself the title", is_called(helper->pid, title));
 }
 
-/* A process with arguments that nobody but its user should read. */
+/* A process with arguments that may be private: not a title. */
 static struct helper start_plain(void)
 {
 	struct helper helper = {.titles = -1};
@@ -139,13 +139,13 @@ static void end_helper(const struct helper *helper)
 		close(helper->titles);
 }
 
-/* Rounds of two helpers, and of strangers that are busier. */
+/* A series of rounds with two helpers and busier strangers. */
 struct world {
 	struct helper titled, plain;
 	struct record_titles *titles;
 	unsigned int round;
 	size_t strangers;
-	bool is_stuck; /* the titled one */
+	bool is_stuck; /* the titled helper is stuck */
 };
 
 static size_t add_process(struct snapshot *snapshot, uint32_t pid, uint64_t start_time, uint64_t run_ms)
@@ -157,7 +157,7 @@ static size_t add_process(struct snapshot *snapshot, uint32_t pid, uint64_t star
 	return thread;
 }
 
-/* Adds both helpers, ascending by their numbers. Returns the thread of the titled one. */
+/* Adds both helpers, the lower pid first. Returns the thread of the titled one. */
 static size_t add_helpers(const struct world *world, struct snapshot *snapshot)
 {
 	const struct helper *titled = &world->titled, *plain = &world->plain;
@@ -175,7 +175,7 @@ static size_t add_helpers(const struct world *world, struct snapshot *snapshot)
 	return thread;
 }
 
-/* The next round, finished, with its titles; the caller releases it. */
+/* Makes the next round, finished and with its titles. The caller releases it. */
 static struct snapshot *next_round(struct world *world)
 {
 	struct snapshot *snapshot = fixture_snapshot((double)world->titled.start_time / 100 + 100 +
@@ -192,7 +192,7 @@ static struct snapshot *next_round(struct world *world)
 	return snapshot;
 }
 
-/* Whether the next round has this title of a helper; NULL: none. */
+/* Whether the helper has this title in the next round; NULL: no title. */
 static bool has_title(struct world *world, const struct helper *helper, const char *title)
 {
 	struct snapshot *snapshot = next_round(world);
@@ -219,14 +219,14 @@ static void end(struct world *world)
 	end_helper(&world->plain);
 }
 
-/* A title is that of its round; a command line that is none is not recorded. */
+/* Each round has the title of its time; a command line that is not a title is not recorded. */
 static void test_titles_change(void **state)
 {
 	struct world world;
 
 	(void)state;
 	begin(&world, RECORD_TITLES_SELF);
-	/* nothing is known of what they did before */
+	/* no earlier round shows how busy the helpers were */
 	assert_true(has_title(&world, &world.titled, NULL));
 	set_title(&world.titled, "db: idle");
 	await("it has its title", has_title(&world, &world.titled, "db: idle"));
@@ -236,7 +236,7 @@ static void test_titles_change(void **state)
 	end(&world);
 }
 
-/* All command lines are recorded where that is asked for. */
+/* RECORD_TITLES_ALL records every command line. */
 static void test_all(void **state)
 {
 	struct world world;
@@ -249,7 +249,7 @@ static void test_all(void **state)
 	end(&world);
 }
 
-/* "db: x" and two bytes for each of `letters`. */
+/* Makes "db: x" followed by `letters` letters of two bytes each. */
 static void make_long_title(char title[TITLE_SIZE], size_t letters)
 {
 	strcpy(title, "db: x");
@@ -257,7 +257,7 @@ static void make_long_title(char title[TITLE_SIZE], size_t letters)
 		strcat(title, "\xc3\xa4");
 }
 
-/* A long title is cut at a character, or whole where all is recorded. */
+/* A long title is cut between characters; RECORD_TITLES_ALL keeps it whole. */
 static void test_long(void **state)
 {
 	char title[TITLE_SIZE], cut[TITLE_SIZE];
@@ -278,7 +278,7 @@ static void test_long(void **state)
 	end(&world);
 }
 
-/* Titles are those of the busiest processes, and of stuck ones. */
+/* Only the busiest processes and stuck ones have titles. */
 static void test_choice(void **state)
 {
 	struct world world;
@@ -288,7 +288,7 @@ static void test_choice(void **state)
 	set_title(&world.titled, "db: idle");
 	await("it has its title", has_title(&world, &world.titled, "db: idle"));
 	world.strangers = BUSY;
-	/* the strangers are new, so that nothing is known of what they did before */
+	/* no earlier round shows how busy the strangers were */
 	snapshot_release(next_round(&world));
 	assert_true(has_title(&world, &world.titled, NULL));
 	world.is_stuck = true;
@@ -296,7 +296,7 @@ static void test_choice(void **state)
 	end(&world);
 }
 
-/* A process that took over the number of another one does not lend it its title. */
+/* A process that reused a pid does not lend its title to the earlier process with that pid. */
 static void test_other_process(void **state)
 {
 	struct world world;
