@@ -10,27 +10,27 @@
 #include "session_internal.h"
 #include "table/row_names.h"
 
-/* What a row has besides its names and cells. */
+/* Data of a merged row that struct table_row has no members for. */
 struct host_row {
-	const char *host; /* the first one that has the row */
+	const char *host; /* the first host with this row */
 	uint32_t hosts, threads;
-	struct accumulator *sums; /* of all columns */
+	struct accumulator *sums; /* `sum_count` of them, column by column */
 };
 
 struct hosts {
 	const struct view *view;
-	struct view reading; /* the view of each host: all rows, in any order */
-	bool apart;          /* every row is of one host */
+	struct view reading; /* the view that reads each host: all rows, in any order */
+	bool apart;          /* no row is shared by two hosts */
 	size_t count;
 	uint64_t interval_ns;
-	struct table *table; /* its arena has the sums and the names of hosts; NULL before the first host */
-	struct string_pool keys; /* the id of a row's key is one more than its subject */
+	struct table *table;     /* its arena owns the sums and the host names; NULL before the first host */
+	struct string_pool keys; /* a row's key has the id `subject` + 1 */
 	struct host_row *rows;   /* by subject */
 	size_t row_count, row_capacity;
 	enum column columns[COLUMN_TOTAL];
 	size_t column_count;
-	struct column_values *like; /* of each column those of the first host */
-	size_t sum_count;           /* accumulators of a row */
+	struct column_values *like; /* by column: how the first host's values are scaled */
+	size_t sum_count;           /* accumulators in a row's `sums` */
 };
 
 static bool has_host_column(const struct hosts *hosts)
@@ -60,7 +60,8 @@ void hosts_release(struct hosts *hosts)
 	free(hosts);
 }
 
-/* Keeps what concludes the values of a column. Nothing of it that belongs to the host is used later. */
+/* Copies how the first host's values of a column are computed from sums. Pointers in the copy that belong to
+ * the session are not used after it ends. */
 static void add_like(struct hosts *hosts, struct session *session, size_t column)
 {
 	struct column_values *like = &hosts->like[column];
@@ -72,7 +73,7 @@ static void add_like(struct hosts *hosts, struct session *session, size_t column
 	hosts->sum_count += like->stride;
 }
 
-/* Begins the table; `first` is that of the first host. */
+/* Creates the merged table with the columns of `first`, the table of the first host. */
 static void begin_table(struct hosts *hosts, struct session *session, const struct table *first)
 {
 	const struct view *view = hosts->view;
@@ -118,7 +119,7 @@ static void add_row(struct hosts *hosts, const char *host, const struct table_ro
 	};
 }
 
-/* Finds or adds the row of a host's row; returns its subject. */
+/* Finds the merged row for a row of `host`, or adds one. Returns the merged row's subject. */
 static uint32_t find_row(struct hosts *hosts, const char *host, const struct table_row *like,
 			 struct buffer *key)
 {
@@ -133,7 +134,7 @@ static uint32_t find_row(struct hosts *hosts, const char *host, const struct tab
 	if (subject == hosts->row_count)
 		add_row(hosts, host, like);
 	row = &hosts->table->rows[subject];
-	/* a pattern stands for another name on each host */
+	/* hosts may fill in a pattern such as worker-{N} differently: show the pattern */
 	if (!hosts->apart &&
 	    order_bytes(row->label, row->label_length, like->label, like->label_length) != 0) {
 		row->label = row->key;
@@ -145,8 +146,8 @@ static uint32_t find_row(struct hosts *hosts, const char *host, const struct tab
 	return subject;
 }
 
-/* Merges a column of a host's rows into `subjects`, whose sums of it begin at an index. What only this host
- * has gets this host's cell. */
+/* Adds one column of a host's rows to the merged rows `subjects`, whose sums of this column begin at index
+ * `sums_at`. A merged row that no other host has yet also gets this host's cell. */
 static void add_column(struct hosts *hosts, struct session *session, const struct table *table,
 		       const uint32_t subjects[], size_t column, size_t sums_at)
 {
@@ -195,7 +196,7 @@ void hosts_add(struct hosts *hosts, const char *name, struct snapshot *snapshot)
 
 /* --- the table --- */
 
-/* By the column sorted by, if the table has it, else by name. */
+/* Sorts by the view's sort column if the table has it, else by name. */
 static int compare_rows(const void *a, const void *b, void *context)
 {
 	const struct hosts *hosts = context;
@@ -212,7 +213,7 @@ static int compare_rows(const void *a, const void *b, void *context)
 	return order != 0 ? order : order_u64(left->subject, right->subject);
 }
 
-/* Makes the cell of a row that several hosts have, in a column whose sums begin at an index. */
+/* Makes a cell from the merged sums of a row, which begin at index `sums_at`. */
 static void make_cell(const struct hosts *hosts, const struct host_row *of, size_t column, size_t sums_at,
 		      struct cell *cell)
 {
@@ -224,7 +225,7 @@ static void make_cell(const struct hosts *hosts, const struct host_row *of, size
 	column_cell(&shown, &values, 0, &hosts->table->arena, cell);
 }
 
-/* Names a row, and makes its cells if it is of several hosts. */
+/* Sets the names of a row, and its cells if several hosts have the row. */
 static void finish_row(struct hosts *hosts, struct table_row *row)
 {
 	const struct host_row *of = &hosts->rows[row->subject];

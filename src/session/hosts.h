@@ -7,28 +7,29 @@
 #include "table/view.h"
 
 /*
- * One table of the windows of several hosts. Each window is grouped, filtered and reduced by itself, in a
- * session that ends before the next one begins: only rows stay in memory. Rows of one key become one row, in
- * which the column's kind merges the numbers (window/kind.h). On the axes host and pid every row is of one
- * host.
+ * Merges the windows of several hosts into one table. Each window is grouped, filtered and reduced by itself,
+ * in a session that ends before the next one begins, so only rows stay in memory. Rows with the same key
+ * become one row, whose numbers are merged as the column's kind says (window/kind.h). On the axes host and
+ * pid, rows of different hosts are never merged.
  */
 struct hosts;
 
 /*
- * An empty table of a view, whose naming, mode, filter, order and limit count. The view outlives the result,
- * which the caller releases.
+ * Creates an empty table. `view` decides naming, mode, filter, order and limit; it must outlive the result.
+ * The caller releases the result with hosts_release().
  */
 struct hosts *hosts_create(const struct view *view);
 void hosts_release(struct hosts *hosts);
 
-/* Adds the window of a host, whose reference is taken over. `name` of the host is copied. */
+/* Adds the window of the host `name`. Takes over the reference to `snapshot`; copies `name`. */
 void hosts_add(struct hosts *hosts, const char *name, struct snapshot *snapshot);
 
 /*
- * The sorted rows of at least one host: names, on other axes than host the column HOST (the only host of a
- * row, or how many have it), and the columns of the view; by name if the table lacks the column of the order.
- * Also the number of hosts, and the length of the last one's window, ns, 0 for none. Owned by `hosts`, to
- * which none can be added any more.
+ * Returns the sorted table; at least one host must have been added, and none can be added afterwards. Its
+ * columns are the names, HOST (the row's only host, or the number of hosts; not on the axis host), and those
+ * of the view. Rows are sorted by name if the table lacks the sort column. `*ret_hosts` is the number of
+ * hosts added, and `*ret_interval_ns` the length of the last host's window in ns, 0 if it has none. The table
+ * is owned by `hosts`.
  */
 struct table *hosts_table(struct hosts *hosts, size_t *ret_hosts, uint64_t *ret_interval_ns);
 

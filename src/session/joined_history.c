@@ -8,10 +8,10 @@
 #include "base/memory.h"
 
 enum {
-	DECODED = 4, /* rounds that a reader keeps: references to those of the two histories */
+	DECODED = 4, /* decoded rounds to cache: references shared with the two histories */
 };
 
-/* The day of the screen's rounds: after every file. */
+/* `day` in rounds of the screen, so that they come after those of every file. */
 #define OWN_DAY UINT32_MAX
 
 struct joined {
@@ -19,9 +19,9 @@ struct joined {
 	struct history *own;
 	char **directories;
 	size_t directory_count;
-	struct history *recorded; /* NULL: not needed yet, or none can be read */
+	struct history *recorded; /* the recorder's history; NULL: not needed yet, or unreadable */
 	bool knows_host;
-	char *boot_id, *hostname; /* of this start of the host, once it is known; "" if it has none */
+	char *boot_id, *hostname; /* of the running host, set with `knows_host`; "": the snapshot has none */
 };
 
 static struct joined *joined_of(const struct history *history)
@@ -36,20 +36,20 @@ static bool is_own(const struct history_round *round)
 	return round->day == OWN_DAY;
 }
 
-/* Hands out a round of the screen. */
+/* Marks a round of the screen for callers: sets its day to OWN_DAY. */
 static struct history_round own_outside(struct history_round round)
 {
 	round.day = OWN_DAY;
 	return round;
 }
 
-/* The round as its own history knows it. */
+/* Undoes own_outside(), for calls into the history that has the round. */
 static struct history_round inside(const struct history_round *round)
 {
 	struct history_round result = *round;
 
 	if (is_own(round))
-		result.day = 0; /* of rounds in memory */
+		result.day = 0; /* rounds in memory have this day */
 	return result;
 }
 
@@ -58,7 +58,7 @@ static struct history *history_of(const struct joined *joined, const struct hist
 	return is_own(round) ? joined->own : joined->recorded;
 }
 
-/* The oldest round of the screen; false where there is none yet. */
+/* Finds the oldest round of the screen. Returns false if the screen has no rounds yet. */
 static bool find_first_own(const struct joined *joined, struct history_round *ret_round)
 {
 	struct error ignored;
@@ -69,13 +69,13 @@ static bool find_first_own(const struct joined *joined, struct history_round *re
 	return true;
 }
 
-/* A copy of a text, owned by the caller; "" for NULL. */
+/* Copies a text, "" for NULL. The caller frees the copy. */
 static char *known(const char *text)
 {
 	return memory_duplicate(text != NULL ? text : "");
 }
 
-/* Learns of which host the screen's rounds are; false where there is none yet. */
+/* Reads boot id and host name from the oldest round of the screen. Returns false if none can be read yet. */
 static bool learn_host(struct joined *joined)
 {
 	struct history_round first;
@@ -101,7 +101,7 @@ static bool is_this_start(struct joined *joined, const struct history_boot *boot
 	return *boot_id != '\0' && learn_host(joined) && strcmp(boot_id, joined->boot_id) == 0;
 }
 
-/* Whether this host may have recorded it: a home directory may be that of several hosts. */
+/* Whether this host may have recorded the history: several hosts may share a home directory. */
 static bool is_of_host(struct joined *joined, const struct history_boot *boot)
 {
 	const char *hostname = boot->texts[HISTORY_BOOT_HOST];
@@ -110,7 +110,8 @@ static bool is_of_host(struct joined *joined, const struct history_boot *boot)
 	       strcmp(hostname, joined->hostname) == 0 || is_this_start(joined, boot);
 }
 
-/* Whether a history may be taken, with its newest round later than `*newest_ns`, which becomes that time. */
+/* Whether `candidate` is of this host and has a round after `*newest_ns`. If so, `*newest_ns` becomes the
+ * time of its newest round. */
 static bool is_better(struct joined *joined, struct history *candidate, uint64_t *newest_ns)
 {
 	struct history_round last;
@@ -123,7 +124,7 @@ static bool is_better(struct joined *joined, struct history *candidate, uint64_t
 	return true;
 }
 
-/* The history of the recorder, opened where that is possible; NULL for none. */
+/* Returns the recorder's history, opening it if necessary; NULL if none can be read. */
 static struct history *open_recorded(struct joined *joined)
 {
 	uint64_t newest_ns = 0;
@@ -148,7 +149,7 @@ static struct history *open_recorded(struct joined *joined)
 
 /* --- finding rounds --- */
 
-/* As history_functions.find_side(), among the rounds of the recorder that are before those of the screen. */
+/* As history_functions.find_side(), but only among the recorder's rounds before the screen's first one. */
 static int find_recorded(struct joined *joined, uint64_t unix_ns, bool before,
 			 struct history_round *ret_round, struct error *error)
 {
@@ -166,7 +167,7 @@ static int find_recorded(struct joined *joined, uint64_t unix_ns, bool before,
 	if (recorded == NULL)
 		return 0;
 	result = recorded->functions->find_side(recorded, unix_ns, before, &found, error);
-	/* the recorder goes on while the screen has rounds of its own */
+	/* the recorder keeps recording while the screen has rounds of its own */
 	if (result == 1 && has_own && found.unix_ns >= first.unix_ns)
 		return 0;
 	if (result == 1)
@@ -212,7 +213,7 @@ static int find_end(struct history *history, bool newest, struct history_round *
 	return result;
 }
 
-/* The neighbour of a round of the screen. */
+/* Finds the neighbour of a round of the screen, which may be a round of the recorder. */
 static int find_next_own(struct joined *joined, const struct history_round *from, bool forward,
 			 struct history_round *ret_round, struct error *error)
 {
@@ -220,7 +221,7 @@ static int find_next_own(struct joined *joined, const struct history_round *from
 	struct history_round found;
 	int result = joined->own->functions->find_next(joined->own, &inner, forward, &found, error);
 
-	/* none is before it, or it has been forgotten and the oldest one was found */
+	/* `from` is the oldest round, or was dropped, and `found` is the oldest now */
 	if (!forward && (result == 0 || (result == 1 && found.id >= inner.id))) {
 		const int older = find_recorded(joined, from->unix_ns - (from->unix_ns != 0), true, ret_round,
 						error);
@@ -237,7 +238,7 @@ static int find_next(struct history *history, const struct history_round *from, 
 		     struct history_round *ret_round, struct error *error)
 {
 	struct joined *joined = joined_of(history);
-	const struct history_round start = *from; /* which may be *ret_round */
+	const struct history_round start = *from; /* a copy: `from` and `ret_round` may be the same */
 	struct history_round first;
 	int result;
 
@@ -314,7 +315,7 @@ static int decode(struct history *history, const struct history_round *round, st
 	struct snapshot *snapshot;
 	int result;
 
-	/* a base that is no longer kept is of no history */
+	/* a lost base is asked for as a zeroed round, which is in neither history */
 	if (part == NULL)
 		return error_set(error, -ENOENT, "that round is no longer kept");
 	result = history_read(part, &inner, &snapshot, error);
@@ -337,7 +338,7 @@ static int read_marks(struct history *history, uint64_t from_unix_ns, uint64_t t
 	struct joined *joined = joined_of(history);
 	struct history *recorded = open_recorded(joined);
 
-	/* which says that there are none */
+	/* a history in memory has no marks */
 	if (recorded == NULL)
 		recorded = joined->own;
 	return history_marks_read(recorded, from_unix_ns, to_unix_ns, ret_marks, error);

@@ -7,16 +7,17 @@
 #include "store/history.h"
 
 /*
- * The rounds of a live screen, and before them those of a recorder of this host: one history without a
- * directory, of which history_directory_of() says where a round was recorded. Files of the recorder are read
- * once a moment before the screen's own rounds is asked for. Between the two there is a gap.
+ * Joins the rounds of a live screen with the earlier rounds of a recorder on this host. The result is one
+ * history without a directory; history_directory_of() says where each round was recorded. The recorder's
+ * files are opened on the first request for a moment before the screen's own rounds. A gap lies between the
+ * recorder's rounds and the screen's.
  */
 
 /*
- * `own` has the screen's rounds and outlives the result. `directories` are those in which a recorder may
- * write; if several can be read, the one with the newest round is taken. One that cannot be read, or that
- * another host recorded, is passed over, and tried again later. The caller frees the result with
- * joined_history_release().
+ * `own` has the screen's rounds and must outlive the result. `directories` is where a recorder may write; if
+ * several have a readable history, the one with the newest round is used. A history that cannot be read, or
+ * that another host recorded, is skipped; if none is left, all are tried again later. The caller frees the
+ * result with joined_history_release().
  */
 struct history *joined_history_create(struct history *own, const char *const directories[], size_t count);
 

@@ -116,8 +116,8 @@ void session_keep_rows(struct session *session, struct row_values *rows, const s
 /* --- session_table.c --- */
 
 /*
- * The values of a column in the rows that session_keep_rows() keeps of the last table, which is one of
- * `view`; reduced if they are not yet. Valid until the next call.
+ * Returns the values of a column in the rows that session_keep_rows() kept, reducing them if necessary. The
+ * last table must be one of `view`. Valid until the next call.
  */
 const struct column_values *session_kept_values(struct session *session, const struct view *view,
 						enum column column);

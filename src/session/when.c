@@ -438,7 +438,7 @@ static int parse(const char *text, uint64_t shown_unix_ns, uint64_t now_unix_ns,
 	return 0;
 }
 
-/* Copies a text without the blanks around it; false if it is too long for a time. */
+/* Copies a text without the blanks around it. Returns false if it is too long to be a time. */
 static bool trim(const char *text, char trimmed[static TEXT_MAX])
 {
 	size_t end;

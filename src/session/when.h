@@ -16,9 +16,9 @@
  *	yesterday 3pm   monday 09:40   2026-11-20 09:40   2026-11-20T09:40:30.5
  *	2026-11-20T09:40Z   09:40 UTC   2026-11-20 09:40+05:30
  *
- * A day without a time means its beginning. A time of day is the last such time before now, whatever has been
- * recorded; the day of a week is the last such day, today included, and with a time the last such moment. A
- * skipped local time uses the old offset (02:30 is 03:30); a repeated one means the later that has passed.
+ * A day without a time means its beginning. A time of day is the last such time before now, recorded or not;
+ * the day of a week is the last such day, today included, and with a time the last such moment. A skipped
+ * local time uses the old offset (02:30 is 03:30); a repeated one means the later that has passed.
  */
 
 /* Valid forms, for help and sentences. */
@@ -27,14 +27,15 @@
 	"@1763712000"
 
 /*
- * Parses such a text. Lengths count back from `shown_unix_ns`, the moment on the screen or else now, and days
- * from its day; a time of day is the last one before `now_unix_ns`. All times are nanoseconds since 1970; the
- * result may be later than now. Returns 0, or -EINVAL with a sentence that names the nearest valid form.
+ * Parses a time in one of these forms. Lengths and days count back from `shown_unix_ns`, the moment on the
+ * screen or else now; a time of day is the last one before `now_unix_ns`. All times are nanoseconds since
+ * 1970; the result may be later than now. Returns 0, or -EINVAL with a sentence that names the nearest valid
+ * form.
  */
 int when_parse(const char *text, uint64_t shown_unix_ns, uint64_t now_unix_ns, uint64_t *ret_unix_ns,
 	       struct error *error);
 
-/* Whether a text is a time of day alone ("09:40", "noon", "09:40Z"), of which each day has one. */
+/* Whether a text is a time of day without a day: "09:40", "noon", "09:40Z". */
 bool when_is_time_of_day(const char *text);
 
 enum {
