@@ -420,7 +420,7 @@ static int run(const struct diff_command_options *options, struct snapshot_repor
 	return status;
 }
 
-/* Refuses what is of one host. */
+/* Refuses options that only work for a single host. */
 static int check_hosts(const struct diff_command_options *options, const struct hosts_moment *moment,
 		       const struct tables_request *request, struct error *error)
 {
@@ -436,7 +436,7 @@ static int check_hosts(const struct diff_command_options *options, const struct 
 		moment->directory);
 }
 
-/* Compares each of many hosts with itself. */
+/* Compares each host of `moment` with itself. */
 static int run_hosts(const struct diff_command_options *options, struct snapshot_report *report,
 		     const struct hosts_moment *moment)
 {
@@ -453,7 +453,7 @@ static int run_hosts(const struct diff_command_options *options, struct snapshot
 	return command_failed(&error);
 }
 
-/* Runs what was asked for without mistakes, of many hosts or of files. */
+/* Runs the command after its options were checked: compares many hosts, or files. */
 static int run_either(struct diff_command_options *options, struct snapshot_report *report,
 		      struct captures *captures, const struct rule *rules)
 {
@@ -461,7 +461,7 @@ static int run_either(struct diff_command_options *options, struct snapshot_repo
 	struct error error;
 	int status = hosts_moment_find(captures->paths, capture_count(captures), &moment, &error);
 
-	/* numbers of cgroups belong to rows of cgroups */
+	/* the cgroup tab's numbers need rows of cgroups */
 	if (options->view.axis == AXIS_COUNT)
 		options->view.axis = report->request.tab == TAB_CGROUP ? AXIS_CGROUP
 				     : status == 1                     ? AXIS_HOST

@@ -10,15 +10,14 @@
 #include "cmd/line/command.h"
 #include "compare/pair_table.h"
 
-/* The changes of all hosts. */
 struct host_changes {
-	struct view view; /* of each comparison */
+	struct view view; /* the view of every comparison */
 	enum column columns[COLUMN_TOTAL];
-	struct table **tables; /* of each host, with the same columns */
+	struct table **tables; /* one for each host, all with the same columns */
 	size_t count, capacity;
 };
 
-/* Names a row by its host, and by its group unless that is all of the host. */
+/* Names a row after its host, followed by its group unless the axis is host. */
 static void name_row(struct table *table, const char *host, enum axis axis, struct table_row *row)
 {
 	row->label = axis == AXIS_HOST ? arena_duplicate(&table->arena, host, strlen(host))
@@ -64,7 +63,7 @@ static int compare_rows(const void *a, const void *b)
 			  : order_bytes(left->label, left->label_length, right->label, right->label_length);
 }
 
-/* Adds the rows of the other tables to the first, in which their cells stay those of their tables. */
+/* Adds the rows of the other tables to the first. Their cells stay owned by those tables. */
 static struct table *join_tables(const struct host_changes *changes, size_t limit)
 {
 	struct table *all = changes->tables[0];
@@ -110,7 +109,7 @@ int diff_hosts_print(struct snapshot_report *printing, const struct hosts_moment
 	view->tab = printing->request.tab;
 	view->compares = view->sort_by_change = true;
 	view->equal_rows = printing->request.all;
-	/* every table has all columns of the tab, whatever one host can tell */
+	/* every table gets all columns of the tab, even those that a host cannot measure */
 	view->column_count = view_columns(view, changes.columns);
 	view->columns = changes.columns;
 	result = hosts_moment_read(moment, options, compare_host, &changes, error);

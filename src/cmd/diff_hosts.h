@@ -7,8 +7,8 @@
 
 /*
  * Compares each host with itself between two moments, and prints the rows of all hosts in one table, largest
- * change first, into an output that is open: text, Markdown or HTML. `printing` has the grouping (`how`), and
- * of its request the tab, the limit and `all` count. Returns 0, or a negative errno with a sentence: then
+ * change first. `printing` has an open output (text, Markdown or HTML) and the grouping (`how`); its
+ * `request` decides the tab, the limit and `all`. Returns 0, or a negative errno with a sentence: then
  * nothing is printed.
  */
 int diff_hosts_print(struct snapshot_report *printing, const struct hosts_moment *moment,

@@ -85,8 +85,8 @@ struct dump {
 	struct report report;
 	struct view view;
 	uint64_t from_unix_ns, to_unix_ns; /* both included; 0 and UINT64_MAX if not given */
-	const char *when;                  /* the first of them that was given, as written; or NULL */
-	bool nearest;                      /* whether to take the nearest round where none lies there */
+	const char *when;                  /* --from as written, or else --to; NULL without both */
+	bool nearest;                      /* if no round lies there, use the nearest one */
 	uint64_t every_ns;                 /* a table for so much time; 0: for each round */
 	struct session *session;
 	uint64_t due_ns;         /* when the next table is due, by the wall clock */
@@ -229,7 +229,7 @@ static int take_round(struct dump *dump, const struct history_round *before,
 	return result;
 }
 
-/* No round lies in the span: it becomes that of the nearest one, or is refused. */
+/* Handles a span without rounds: narrows it to the nearest round, or refuses without --nearest. */
 static int take_nearest(struct dump *dump, const struct history_round *nearest, struct error *error)
 {
 	const struct history_absence absence = {dump->from_unix_ns, dump->to_unix_ns, *nearest, dump->when};
@@ -241,7 +241,7 @@ static int take_nearest(struct dump *dump, const struct history_round *nearest, 
 	command_note("%s", note);
 	free(note);
 	dump->from_unix_ns = dump->to_unix_ns = nearest->unix_ns;
-	/* of one round there is one table, that of the time since the round before */
+	/* print one table for that round, counted since the round before */
 	dump->every_ns = 0;
 	return 0;
 }

@@ -299,7 +299,7 @@ static int draw_all(struct history *history, bool check, struct report *report, 
 
 /* --- many hosts --- */
 
-/* Adds the row of a host, or says why it has no rounds. */
+/* Adds the row of a host; if the host has no rounds, its last cell says why. */
 static void add_host(const char *directory, const char *host, bool check, struct table *table)
 {
 	char *path = history_files_path(directory, host);

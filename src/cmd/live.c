@@ -272,7 +272,7 @@ static int run_files(const struct live_options *options, const struct view *view
 	    0)
 		return command_failed(error);
 	ui_options.file_name = files[count - 1].name;
-	/* the screen covers what standard error says of a moment that was not recorded */
+	/* the screen covers standard error, so it has to show the note itself */
 	for (size_t i = 0; i < count && ui_options.notice == NULL; i++)
 		ui_options.notice = history_moment_is_named(paths[i]) ? files[i].note : NULL;
 	if (count == 2) {

@@ -155,7 +155,7 @@ static int make_view(const struct show_options *options, enum column columns[SCR
 	return 0;
 }
 
-/* Text says itself that rows are left out. */
+/* Notes how many rows --limit left out; the text format prints that itself. */
 static void tell_left_out(const struct report *report, const struct table *table)
 {
 	if (table->row_total > table->row_count && report->format != REPORT_FORMAT_TEXT)
@@ -241,7 +241,7 @@ static void add_host(void *context, const char *host, const struct history_momen
 	hosts_add(context, host, snapshot_reference(files[0].snapshot));
 }
 
-/* Refuses what is of one host. */
+/* Refuses options that only work for a single host. */
 static int check_hosts(const struct show_options *options, const struct hosts_moment *moment,
 		       const struct view *view, bool is_long, struct error *error)
 {
@@ -251,7 +251,7 @@ static int check_hosts(const struct show_options *options, const struct hosts_mo
 			"%s has the histories of several hosts, which make a table only: leave out "
 			"--long, --metrics, --sections, --ktstr, markdown and html, or name one host",
 			moment->directory);
-	/* the places of names are those among the names of one host */
+	/* names are ranked per host, so ranks of different hosts cannot be compared */
 	if (options->view.sort_by != NULL && !view->sort_by_name &&
 	    (column_is_identity(view->sort) || !view_shows(view, view->sort)))
 		return error_set(
@@ -271,7 +271,7 @@ static void write_hosts(struct hosts *hosts, const struct hosts_moment *moment, 
 	char *name = memory_format("%s: %zu host%s, %s", moment->directory, count, count == 1 ? "" : "s",
 				   moment->zone);
 
-	/* a report takes the time from its snapshot */
+	/* a report prints the capture time of its snapshot */
 	time->captured_at_unix_ns = moment->unix_ns;
 	time->provenance.present = true;
 	report->snapshot = time;
@@ -286,7 +286,7 @@ static void write_hosts(struct hosts *hosts, const struct hosts_moment *moment, 
 	free(name);
 }
 
-/* Prints one table of a moment of many hosts. */
+/* Prints one table for all hosts of `moment`. */
 static int print_hosts(struct show_options *options, const struct hosts_moment *moment, bool is_long)
 {
 	enum column columns[SCREEN_COLUMNS_MAX];

@@ -15,15 +15,15 @@ static bool is_moment(const struct history_absence *absence)
 	return absence->from_unix_ns == absence->to_unix_ns;
 }
 
-/* Whether a part of the history that is damaged, or of another version, lies in the span. */
+/* Whether the span overlaps a part of the history that is damaged or of another version. */
 static bool is_unreadable(struct history *history, const struct history_absence *absence)
 {
-	/* a round is called by its whole second */
+	/* users name a round by its whole second */
 	const uint64_t end_ns = number_add_saturating(absence->to_unix_ns, NS_PER_S);
 	const struct history_hole *holes;
 	size_t count, i = 0;
 
-	/* rounds in memory are whole */
+	/* rounds in memory cannot be damaged */
 	if (history->directory == NULL)
 		return false;
 	holes = history_damage(history, false, &count);
@@ -32,7 +32,7 @@ static bool is_unreadable(struct history *history, const struct history_absence 
 	return i < count;
 }
 
-/* Whether the history has no round on the other side of the span. */
+/* Whether the span lies before the first round or after the last one. */
 static bool is_at_end(struct history *history, const struct history_absence *absence)
 {
 	const struct history_round *nearest = &absence->nearest;
@@ -43,7 +43,7 @@ static bool is_at_end(struct history *history, const struct history_absence *abs
 	       history_is_same(&neighbour, nearest);
 }
 
-/* "nothing was recorded", or why. */
+/* Returns how the sentence begins: that nothing was recorded, or why. */
 static const char *choose_words(struct history *history, const struct history_absence *absence,
 				bool unreadable)
 {
@@ -97,8 +97,8 @@ char *history_absence_describe(struct history *history, const struct history_abs
 	return buffer_steal(&text);
 }
 
-/* Finds the last such time of day before the span that something was recorded of, CLOCK_REALTIME ns; 0 if
- * there is none. */
+/* Finds the last recorded moment before the span at the same time of day, CLOCK_REALTIME ns. Returns 0 if
+ * none is found, or if the user did not give a time of day alone. */
 static uint64_t find_time_of_day(struct history *history, const struct history_absence *absence)
 {
 	uint64_t unix_ns = absence->from_unix_ns != 0 ? absence->from_unix_ns : absence->to_unix_ns;
@@ -106,7 +106,7 @@ static uint64_t find_time_of_day(struct history *history, const struct history_a
 
 	if (absence->when == NULL || !when_is_time_of_day(absence->when))
 		return 0;
-	/* each turn goes back by a day or more, to one with rounds */
+	/* each turn goes back at least a day, and skips days without rounds */
 	while (history_find(history, unix_ns, HISTORY_AT_OR_BEFORE, &before, NULL) == 0 &&
 	       before.unix_ns < unix_ns) {
 		uint64_t earlier_ns;

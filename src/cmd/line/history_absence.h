@@ -8,27 +8,27 @@
 #include "store/history.h"
 
 /*
- * Sentences about a time of which a history has no round. Commands fail with them, unless --nearest asks for
- * the nearest round; then, and on a screen, the nearest round is shown with a note.
+ * A time that a history has no round for. Commands fail with a sentence about it. With --nearest, and on the
+ * screen, the nearest round is shown instead, and the sentence is a note.
  */
 struct history_absence {
-	/* The span asked for, CLOCK_REALTIME ns, both ends equal for a moment; 0 and UINT64_MAX for an end
-	 * that was not given. */
+	/* The span asked for, CLOCK_REALTIME ns. Both ends are equal for a moment; an end that was not given
+	 * is 0 or UINT64_MAX. */
 	uint64_t from_unix_ns, to_unix_ns;
-	struct history_round nearest; /* the round nearest to the span, outside of it */
-	const char *when;             /* the span's first time as the user wrote it; NULL: not known */
+	struct history_round nearest; /* the round nearest to the span, before or after it */
+	const char *when;             /* the span's first time as the user wrote it; NULL: unknown */
 };
 
 /*
- * Says that nothing was recorded then, or nothing that can be read, and where the nearest round is: "nothing
- * was recorded at 2026-11-20 12:05:00: the nearest round is of 2026-11-20 11:59:00, 6 min earlier". The
- * caller frees the text.
+ * Says that nothing was recorded then, or nothing readable, and where the nearest round is: "nothing was
+ * recorded at 2026-11-20 12:05:00: the nearest round is of 2026-11-20 11:59:00, 6 min earlier". The caller
+ * frees the text.
  */
 char *history_absence_describe(struct history *history, const struct history_absence *absence);
 
 /*
- * Writes that sentence as an error of a history with a directory, with the option --nearest and, of a time of
- * day, the last such time that was recorded. Returns -ENODATA.
+ * Sets `error` to that sentence, plus a hint at --nearest and, if the user gave a time of day, the last such
+ * time that was recorded. `history` must have a directory. Returns -ENODATA.
  */
 int history_absence_refuse(struct history *history, const struct history_absence *absence,
 			   struct error *error);

@@ -131,16 +131,16 @@ static struct window_parts read_parts(struct history *history, const struct hist
 	return parts;
 }
 
-/* --- what is asked for --- */
+/* --- finding rounds --- */
 
-/* A range, or a moment. */
+/* The range or the moment that the user asked for. */
 struct range {
-	bool is_moment;          /* `from_ns` and `from` have no meaning */
+	bool is_moment;          /* then `from_ns` and `from` are unused */
 	uint64_t from_ns, to_ns; /* as asked for, CLOCK_REALTIME */
-	const char *when;        /* the first of them as the user wrote it; NULL: not known */
-	bool nearest;            /* whether the nearest round will do where nothing was recorded */
+	const char *when;        /* `from_ns`, or a moment's `to_ns`, as the user wrote it; NULL: unknown */
+	bool nearest;            /* accept the nearest round if nothing was recorded */
 	struct history_round from, to;
-	char *note; /* owned; that the nearest round was taken for a range; NULL: it was not */
+	char *note; /* owned; set if the nearest round replaced a range without rounds, else NULL */
 };
 
 static struct history_absence absence_of(const struct range *range, const struct history_round *nearest)
@@ -153,7 +153,7 @@ static struct history_absence absence_of(const struct range *range, const struct
 	};
 }
 
-/* No round lies in the range: it becomes the moment of the nearest one, or is refused. */
+/* Handles a range without rounds: makes it the moment of the nearest round, or refuses without --nearest. */
 static int take_nearest(struct history *history, struct range *range, const struct history_round *nearest,
 			struct error *error)
 {
@@ -181,7 +181,7 @@ static int find_moment(struct history *history, struct range *range, struct erro
 	return history_absence_refuse(history, &absence, error);
 }
 
-/* Both ends are the same round, the only one in the range. */
+/* Refuses a range that has only one round. */
 static int refuse_one_round(const struct range *range, struct error *error)
 {
 	char begins[WHEN_TEXT_SIZE], ends[WHEN_TEXT_SIZE], found[WHEN_TEXT_SIZE];
@@ -252,9 +252,9 @@ static int find_range(struct history *history, struct range *range, struct error
 	return result == 0 ? check_range(history, range, error) : result;
 }
 
-/* --- reading it --- */
+/* --- reading rounds --- */
 
-/* The note about a time for which a round was taken; NULL where the round tells of that time. */
+/* Returns a note if `round` does not cover the time that was asked for, else NULL. The caller frees it. */
 static char *describe_time(struct history *history, uint64_t unix_ns, const struct history_round *round,
 			   bool damaged)
 {
@@ -263,7 +263,8 @@ static char *describe_time(struct history *history, uint64_t unix_ns, const stru
 	return history_absence_describe(history, &(struct history_absence){unix_ns, unix_ns, *round, NULL});
 }
 
-/* The note about all of it, to be freed; NULL for none. `damaged`: the round at the end is another one. */
+/* Returns the note about both ends, NULL for none; the caller frees it. `damaged`: the nearest round at the
+ * end could not be read, and another one was used. */
 static char *describe(struct history *history, const struct range *range, bool damaged)
 {
 	char *from, *to, *both;
@@ -280,8 +281,8 @@ static char *describe(struct history *history, const struct range *range, bool d
 	return both;
 }
 
-/* Reads what is at the end of a range that was found, since its beginning, or since the round before a
- * moment. */
+/* Reads the round at the end of the range, with its window: since the beginning of the range, or, for a
+ * moment, since the round before. */
 static int read_found(struct history *history, struct range *range, bool with_parts,
 		      const atomic_bool *cancel, struct history_moment *ret_moment, struct error *error)
 {

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "config_file.h"
 
-/* Where root and the service record (data/systemd/ctop-record.service.in). */
+/* The directory into which root and the service record (data/systemd/ctop-record.service.in). */
 #define SERVICE_DIRECTORY "/var/lib/ctop"
 
 static char *chosen, *found;
@@ -102,8 +102,8 @@ const char *history_place(void)
 	return found;
 }
 
-/* Whether the service has recorded on this host: root alone may follow the link that a DynamicUser has there
- * (systemd.exec(5)). */
+/* Whether the service has recorded on this host. Uses lstat(2): for a DynamicUser the directory is a link
+ * that only root may follow (systemd.exec(5)). */
 static bool is_service_there(void)
 {
 	struct stat status;
@@ -111,7 +111,7 @@ static bool is_service_there(void)
 	return lstat(SERVICE_DIRECTORY, &status) == 0;
 }
 
-/* The part of a path below the home directory, with its slash; NULL for other paths. */
+/* Returns the part of a path below the home directory, from its slash on; NULL if the path is elsewhere. */
 static const char *below_home(const char *path)
 {
 	const char *home = getenv("HOME");

@@ -32,14 +32,15 @@ enum {
 };
 
 /*
- * Lists the directories in which a recorder of this host may write: the choice, or without one
- * history_place() and that of the service. Returns how many there are; their texts are owned by this file.
+ * Lists the directories that a recorder on this host may write to: the chosen one, or, if none was chosen,
+ * history_place() and the service's directory. Returns their number. The caller does not free the texts.
  */
 size_t history_place_list(const char *places[static HISTORY_PLACES_MAX]);
 
 /*
- * As history_open(). Where an ordinary user has no history in the directory of his own, and this host has the
- * service's, the sentence says where that is. Makes no choice: from any thread.
+ * As history_open(). If an ordinary user has no history of their own, but the service has recorded on this
+ * host, the error names the service's directory. May be called from any thread: it does not change the
+ * choice.
  */
 int history_place_open(const char *directory, struct history **ret_history, struct error *error);
 

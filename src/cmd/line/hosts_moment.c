@@ -15,7 +15,7 @@
 
 enum {
 	HOSTS_TOGETHER =
-		4 /* are read at the same time: each needs a processor and the memory of its rounds */
+		4 /* hosts to read at the same time: each takes one CPU, and the memory for its rounds */
 };
 
 static void set_zone(struct hosts_moment *moment)
@@ -39,9 +39,9 @@ int hosts_moment_find(const char *const names[], size_t count, struct hosts_mome
 	if (!history_moment_is_named(names[0]))
 		return 0;
 	ret_moment->directory = history_moment_directory(names[0]);
-	/* @WHEN is one of the default directory */
+	/* @WHEN means the default directory */
 	ret_moment->when_at = names[0][0] == '@' ? 0 : strlen(ret_moment->directory);
-	/* whatever else the directory is, reading it as one history says so */
+	/* not a directory of histories: if it is no history either, reading it as one fails */
 	if (!history_hosts_list(ret_moment->directory, &ret_moment->hosts))
 		return 0;
 	for (size_t i = 1; i < count; i++)
@@ -67,7 +67,7 @@ void hosts_moment_release(struct hosts_moment *moment)
 
 /* --- reading --- */
 
-/* A host that is read, in a thread if one can be started. */
+/* The reading of one host, in a thread if one can be started. */
 struct host_reading {
 	const struct hosts_moment *moment;
 	const char *host;
@@ -78,7 +78,7 @@ struct host_reading {
 	int result;
 };
 
-/* Reads DIR/HOST@WHEN for each DIR@WHEN. */
+/* Thread function: reads DIR/HOST@WHEN for each name DIR@WHEN. `argument` is a struct host_reading. */
 static void *read_host(void *argument)
 {
 	struct host_reading *reading = argument;
@@ -102,7 +102,7 @@ static void start_reading(struct host_reading *reading)
 		read_host(reading);
 }
 
-/* Waits for a host and hands it over, or notes why not. Returns whether it was read. */
+/* Waits for a host and passes it to `visit`, or prints why it is left out. Returns whether it was read. */
 static bool finish_reading(struct host_reading *reading, hosts_moment_visit *visit, void *context)
 {
 	if (reading->is_threaded)
@@ -119,7 +119,7 @@ static bool finish_reading(struct host_reading *reading, hosts_moment_visit *vis
 	return reading->result == 0;
 }
 
-/* Refuses an output that is a file of one of the histories. */
+/* Refuses to write the output over a file of one of the histories. */
 static int check_output(const struct hosts_moment *moment, const char *output, struct error *error)
 {
 	int result = 0;

@@ -15,7 +15,7 @@ struct report_options {
 	const char *metrics, *sections; /* as written, NULL for all */
 	bool ktstr;                     /* --ktstr was given */
 	bool as_batch;                  /* -b was given */
-	bool nearest;                   /* --nearest: of a history the nearest round */
+	bool nearest;                   /* --nearest: accept the nearest round of a history */
 	bool ascii;                     /* text without other characters */
 	int format;                     /* enum report_format */
 	uint64_t max_bytes;

@@ -10,9 +10,9 @@
 #include "history_moment.h"
 
 /*
- * Reads a snapshot that the user named, a file or a moment of a history (`nearest`: history_moment.h), with
- * all that a comparison needs if `to_compare`; "-" is standard input. Returns 0, or a negative errno with a
- * sentence that names it. From any thread.
+ * Reads a snapshot that the user named: a file, a moment of a history, or "-" for standard input. `nearest`
+ * is as for history_moment_read(); `to_compare` reads all that a comparison needs. Returns 0, or a negative
+ * errno with a sentence that names the snapshot. May be called from any thread.
  */
 int snapshot_file_read(const char *path, uint64_t max_bytes, bool nearest, bool to_compare,
 		       struct history_moment *ret_file, struct error *error);

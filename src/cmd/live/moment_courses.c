@@ -53,7 +53,7 @@ static bool step_back(struct moment_courses *courses, struct history *history)
 	if (history_step(history, &courses->round, -1, &before, NULL) < 0 ||
 	    history_is_same(&before, &courses->round))
 		return false;
-	/* a recorder takes rounds at another interval */
+	/* stop where the screen's rounds begin: a recorder has another interval */
 	if (history_directory_of(history, &before) != history_directory_of(history, &courses->round))
 		return false;
 	courses->round = before;

@@ -120,7 +120,8 @@ static int find_mark(struct moment_loader *loader, bool before, struct history_r
 	return result;
 }
 
-/* Finds the round that the screen asks for; `*ret_message` says that it is only the nearest one. */
+/* Finds the round that the screen asks for. Sets `*ret_message` if nothing was recorded then and the nearest
+ * round is used. */
 static int find_round(struct moment_loader *loader, const struct ui_look *look,
 		      struct history_round *ret_round, char **ret_note, char **ret_message,
 		      struct error *error)
@@ -158,7 +159,7 @@ static void append_separator(struct buffer *text)
 		buffer_append_text(text, ", ");
 }
 
-/* Says where the round was recorded, unless the screen is of that directory alone. */
+/* Appends where the round was recorded, unless the screen shows a single directory. */
 static void append_directory(const struct moment_loader *loader, const struct history_round *round,
 			     struct buffer *text)
 {

@@ -48,7 +48,7 @@ struct record_loop {
 	struct history_writer *writer;
 	struct queue *queue; /* of struct capture_event */
 	struct capture_loop *capture;
-	struct record_titles *titles; /* NULL: none are recorded */
+	struct record_titles *titles; /* NULL: titles are not recorded */
 	struct pollfd *polled;        /* signals, the capture, and one of each rule */
 	struct pending_mark *marks;
 	size_t mark_count, mark_capacity;
@@ -346,7 +346,7 @@ static int start_capture(struct record_loop *loop, struct error *error)
 	return capture_loop_start(&capture, UINT64_MAX, &loop->capture, error);
 }
 
-/* A recording without titles is better than none. */
+/* Failure is only noted: a recording without titles is better than none. */
 static void start_titles(struct record_loop *loop)
 {
 	const struct record_loop_options *options = loop->options;

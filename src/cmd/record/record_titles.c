@@ -15,25 +15,25 @@
 #include "window/reduce.h"
 
 enum {
-	CHOSEN_EACH = 20,             /* processes that are busiest, and as many that are stuck */
-	CHOSEN_MAX = 2 * CHOSEN_EACH, /* in all */
-	TITLE_MAX = 128,              /* bytes, unless all is recorded */
+	CHOSEN_EACH = 20,             /* busiest processes, and stuck processes */
+	CHOSEN_MAX = 2 * CHOSEN_EACH, /* processes of a round */
+	TITLE_MAX = 128,              /* bytes, except with RECORD_TITLES_ALL */
 };
 
-/* All processes of a round together have so long to answer. */
+/* How long a round waits for all answers together. */
 #define ANSWERS_WAIT_NS (250 * NS_PER_MS)
 
 struct record_titles {
 	bool all;
 	struct lookup_thread *lookups;
 	struct lookup_cache texts;
-	struct snapshot *before; /* the last round, a reference; NULL: none has come */
+	struct snapshot *before; /* a reference to the last round; NULL before the first */
 };
 
-/* A process whose title a round gets. */
+/* A process whose title is read for a round. */
 struct chosen {
 	struct lookup_request request;
-	bool is_awaited; /* its answer has not come yet */
+	bool is_awaited; /* asked for, and not answered yet */
 };
 
 struct choice {
@@ -71,8 +71,8 @@ void record_titles_end(struct record_titles *titles)
 
 /* --- which processes --- */
 
-/* Makes rows of the processes of a round, without kernel threads. Returns the process of each row, owned by
- * the caller. */
+/* Makes a row for each process of a round that is not a kernel thread. Returns the process id of each row;
+ * the caller frees the array. */
 static uint32_t *collect_processes(const struct snapshot *round, struct shown *shown)
 {
 	uint32_t *pids = memory_allocate((round->thread_count + 1) * sizeof(*pids));
@@ -95,7 +95,7 @@ static uint32_t *collect_processes(const struct snapshot *round, struct shown *s
 	return pids;
 }
 
-/* Adds a column of the rows to their numbers. What is not known, or below 0, counts as 0. */
+/* Adds the values of a column to `numbers`, by row. Unknown and negative values count as 0. */
 static void add_column(const struct window *window, const struct shown *shown, enum column column,
 		       double numbers[])
 {
@@ -128,7 +128,7 @@ static void choose_process(struct choice *choice, const struct snapshot *round, 
 	choice->items[choice->count++] = (struct chosen){.request = request};
 }
 
-/* Chooses the processes with the largest numbers above 0, of so many. */
+/* Chooses at most CHOSEN_EACH processes: those with the largest `numbers`, which must be above 0. */
 static void choose_most(struct choice *choice, const struct snapshot *round, const uint32_t pids[],
 			const double numbers[], size_t process_count)
 {
@@ -148,7 +148,7 @@ static void choose_most(struct choice *choice, const struct snapshot *round, con
 		choose_process(choice, round, pids[most[i]]);
 }
 
-/* Counts a round from the one before, whose place it takes. */
+/* Returns the origin for counting `round` from the round before, and keeps `round` for the next call. */
 static struct origin follow(struct record_titles *titles, struct snapshot *round)
 {
 	struct snapshot *before = titles->before;
@@ -164,7 +164,7 @@ static struct origin follow(struct record_titles *titles, struct snapshot *round
 	return origin;
 }
 
-/* A session would also group, name and sort all processes, with every round. */
+/* Uses no session, which would also group, name and sort all processes in every round. */
 static struct choice choose_processes(struct record_titles *titles, struct snapshot *round)
 {
 	struct origin origin = follow(titles, round);
@@ -190,13 +190,13 @@ static struct choice choose_processes(struct record_titles *titles, struct snaps
 
 /* --- reading --- */
 
-/* Titles change, so they are read for each round; other command lines hardly do. */
+/* Titles change and are read again for each round; other command lines hardly ever change. */
 static bool is_due(const struct lookup_entry *entry, uint64_t now_ns)
 {
 	return (entry->answered && entry->is_title) || lookup_is_due(entry, now_ns);
 }
 
-/* Asks for the texts that are due. Returns how many answers are awaited. */
+/* Asks for the command lines that are due. Returns how many answers to wait for. */
 static size_t ask(struct record_titles *titles, struct choice *choice)
 {
 	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -215,7 +215,7 @@ static size_t ask(struct record_titles *titles, struct choice *choice)
 	return awaited;
 }
 
-/* Notes an answer. Returns whether it was awaited: it may be a late one for an earlier round. */
+/* Caches an answer. Returns whether `choice` awaited it: a late answer may belong to an earlier round. */
 static bool take_answer(struct record_titles *titles, struct choice *choice,
 			const struct lookup_answer *answer)
 {
@@ -251,7 +251,7 @@ static void wait_for_answers(struct record_titles *titles, struct choice *choice
 
 /* --- the round --- */
 
-/* The length of a text cut to `limit` bytes, not within a character. */
+/* Returns the length of a text after cutting it to `limit` bytes, without splitting a UTF-8 character. */
 static size_t cut_length(const char *text, size_t limit)
 {
 	size_t length = strnlen(text, limit + 1);
@@ -263,7 +263,7 @@ static size_t cut_length(const char *text, size_t limit)
 	return length;
 }
 
-/* The title of a process that has answered, owned by the caller; NULL for none. */
+/* Returns the title to record for a process, NULL for none. The caller frees it. */
 static char *make_title(const struct record_titles *titles, const struct chosen *chosen)
 {
 	const struct lookup_entry *entry = lookup_cache_find(&titles->texts, &chosen->request);

@@ -6,9 +6,9 @@
 #include "snapshot/snapshot.h"
 
 /*
- * Titles for the rounds of a recording: of the 20 processes that used most CPU time and waited for most since
- * the round before, and of 20 that are stuck. A title is a text that a process has written over its own
- * command line (lookup.h). Other command lines hold passwords, so they are recorded only on request.
+ * Adds titles to the rounds of a recording: of the 20 processes with the most CPU time and waits since the
+ * round before, and of 20 stuck ones. A title is a text that a process has written over its own command line
+ * (lookup.h). Other command lines may hold passwords, so they are recorded only on request.
  */
 struct record_titles;
 
@@ -19,8 +19,8 @@ enum record_titles_choice {
 };
 
 /*
- * Starts what reads titles. `proc_root` is a directory like /proc, NULL for /proc. `*ret_titles` is NULL for
- * RECORD_TITLES_NONE and after an error. Returns 0 or a negative errno with a sentence.
+ * Starts the thread that reads titles. `proc_root` is a directory like /proc, NULL for /proc. `*ret_titles`
+ * is NULL for RECORD_TITLES_NONE and after an error. Returns 0 or a negative errno with a sentence.
  */
 int record_titles_start(enum record_titles_choice choice, const char *proc_root,
 			struct record_titles **ret_titles, struct error *error);
@@ -29,9 +29,9 @@ int record_titles_start(enum record_titles_choice choice, const char *proc_root,
 void record_titles_end(struct record_titles *titles);
 
 /*
- * Reads the titles for a round as they are now, and puts them into it. NULL titles do nothing. Takes at most
- * a quarter of a second; a process that has not answered by then has no title in this round. Rounds come in
- * the order in which they were taken. The titles keep a reference to the last one.
+ * Reads the current titles and adds them to `round`; does nothing if `titles` is NULL. Waits at most 250 ms;
+ * a process that has not answered by then has no title in this round. Rounds must be passed in the order in
+ * which they were captured. `titles` keeps a reference to the last one.
  */
 void record_titles_add(struct record_titles *titles, struct snapshot *round);
 
