@@ -62,7 +62,7 @@ struct report {
 	enum report_format format;
 	struct buffer *out; /* what has been drawn; the caller may empty it between tables */
 	const struct snapshot
-		*snapshot; /* that the tables are of; NULL for none: nothing is said of a capture */
+		*snapshot; /* the tables' snapshot; NULL: none, and no facts of a capture are printed */
 	const struct snapshot *before; /* of a comparison the first, `snapshot` is the second; else NULL */
 	bool ascii;                    /* text only: the terminal has no UTF-8 */
 	int width; /* text only: cells of a line, 0 for no bound; columns that do not fit are left out, and

@@ -10,7 +10,7 @@ struct screen_subject {
 	const char *file;                /* as the user named it; NULL for a live round */
 	const struct snapshot *previous; /* the round before, NULL for none */
 	uint64_t interval_ns;            /* time since the round before, 0 for none */
-	bool of_hosts;       /* several hosts together: nothing is said of how one of them was read */
+	bool of_hosts;                   /* a table of several hosts: omit the facts of a single capture */
 	const char *missing; /* for text: the columns that nobody can read, in words; NULL for none */
 };
 
