@@ -348,8 +348,8 @@ bool screen_lookup_row_has(const struct ui *ui, const struct table_row *row, con
 const struct lookup_entry *screen_lookup_of(struct ui *ui, const struct table_row *row,
 					    enum lookup_kind kind);
 
-/* The recorded title of that process, else its command line as screen_lookup_of() finds it. Valid until the
- * next lookup or the next round; NULL: neither is known. */
+/* Returns the recorded title of the row's process, else its command line as screen_lookup_of() finds it; NULL
+ * if neither is known. Valid until the next lookup or the next round. */
 const char *screen_lookup_command(struct ui *ui, const struct table_row *row);
 
 /* Appends to an explanation what is looked up of a row: of STUCK and WAITING where a thread sleeps. */
@@ -589,7 +589,7 @@ int screen_header_lines(void);
 void screen_comparison_begin(struct ui *ui);
 
 /*
- * Parses a time that the user typed: lengths count from the moment shown, a time of day is the last one
+ * Parses a time that the user typed. Lengths count back from the moment shown; a time of day is the last one
  * before now. Returns 0, or -EINVAL with a sentence.
  */
 int screen_parse_time(const struct ui *ui, const char *text, uint64_t *ret_unix_ns, struct error *error);

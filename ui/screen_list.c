@@ -43,8 +43,8 @@ static void identify(struct ui *ui)
 	view->same.user = ui->identity.has_user;
 }
 
-/* Whether COMMAND has texts without lookups. While looking back it then stays, so that columns do not jump.
- */
+/* Whether COMMAND has titles to show without lookups. Once true, it stays true while past moments are shown,
+ * so that columns do not jump. */
 static bool has_titles(const struct ui *ui)
 {
 	const struct snapshot *now = session_now(ui->session);
