@@ -102,8 +102,8 @@ static uint32_t find_teller(int proc, uint32_t tgid)
 }
 
 /*
- * Whether words of a command line follow each other without NUL. The arguments of execve(2) end with one
- * each; setproctitle() of PostgreSQL, nginx and others writes one text over them.
+ * Whether a command line has blanks but no NUL between its words. Each argument of execve(2) ends with a NUL;
+ * setproctitle() of PostgreSQL, nginx and others overwrites the arguments with one text.
  */
 static bool is_title(const struct buffer *text)
 {
