@@ -70,6 +70,9 @@ static void add_like(struct hosts *hosts, struct session *session, size_t column
 	like->now = NULL;
 	like->accumulators = NULL;
 	like->blame = NULL;
+	like->containers = (struct string_pool){0};
+	like->container_of_path = NULL;
+	like->member = NULL;
 	hosts->sum_count += like->stride;
 }
 
