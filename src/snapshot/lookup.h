@@ -35,7 +35,7 @@ struct lookup_answer {
 	uint16_t reason;        /* why the text is missing, or REASON_READ */
 	uint16_t detail_reason; /* the same of the frames of LOOKUP_SLEEP */
 	uint16_t length;
-	bool is_title; /* of LOOKUP_COMMAND: the process has written the text itself, as a title */
+	bool is_title; /* for LOOKUP_COMMAND: whether the process has written the text itself, as a title */
 	/*
 	 * Fit for a terminal, UTF-8. For LOOKUP_SLEEP the function that the thread sleeps in (empty while it
 	 * runs), and in further lines the functions that led there, the innermost first.

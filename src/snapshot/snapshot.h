@@ -362,7 +362,7 @@ struct provenance {
 	struct heap_process *heap;
 	size_t heap_count;
 	struct text_pairs containers; /* names by id, ascending: container_names.h */
-	struct process_title *titles; /* of the processes chosen by the recorder, ascending by tgid */
+	struct process_title *titles; /* titles of processes that the recorder chose, ascending by tgid */
 	size_t title_count;
 	const char *hostname;
 	uint64_t cpu_ticks[CPU_TICK_KINDS];
@@ -691,14 +691,14 @@ struct smaps_record *snapshot_add_smaps(struct snapshot *snapshot, size_t thread
 void snapshot_add_resident(struct snapshot *snapshot, size_t thread, uint64_t bytes, uint64_t read_at_ns);
 
 /*
- * Sorts exceptions, cgroups, titles, smaps and resident records; of those that are repeated the last is kept.
+ * Sorts exceptions, cgroups, titles, smaps and resident records, and keeps only the last of repeated ones.
  * Frees what only adding needs. To be called once, at the end.
  */
 void snapshot_finish(struct snapshot *snapshot);
 
 /*
- * Copies titles of processes, in any order, each process once, into a finished round that has none. Besides
- * the caller's thread only the capture may use the round: it looks at no titles.
+ * Copies titles of processes, in any order and one for each process, into a finished round without titles.
+ * Meanwhile no other thread may use the round, except for the capture, which reads no titles.
  */
 void snapshot_set_titles(struct snapshot *snapshot, const struct process_title titles[], size_t count);
 
