@@ -455,7 +455,8 @@ static uint32_t key_of_name(struct grouping_build *build, struct work *work, uin
 	return work->key_of_name[name];
 }
 
-/* All hosts have one key, so that two can be compared; the label is the name that all snapshots have. */
+/* Every host has the same key, so that two hosts can be compared. The label is the host name if all snapshots
+ * have the same one. */
 static uint32_t key_of_host(struct grouping_build *build)
 {
 	const char *host = build->snapshots[0]->provenance.hostname;
@@ -463,7 +464,7 @@ static uint32_t key_of_host(struct grouping_build *build)
 	for (size_t s = 1; s < build->grouping->snapshot_count && host != NULL; s++) {
 		const char *other = build->snapshots[s]->provenance.hostname;
 
-		/* a snapshot of names has none */
+		/* a snapshot of names has no host name */
 		if (other != NULL && strcmp(other, host) != 0)
 			host = NULL;
 	}

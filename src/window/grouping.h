@@ -20,7 +20,7 @@ enum axis {
 	AXIS_ALL,          /* cgroup, process and thread pattern together */
 	AXIS_PID,          /* each process by itself */
 	AXIS_USER,         /* real user id */
-	AXIS_HOST,         /* all threads together */
+	AXIS_HOST,         /* all threads of the host together */
 	AXIS_COUNT,
 };
 

@@ -51,9 +51,9 @@ struct column_kind {
 	/* Makes the value of a row; it is absent, and its sort NAN, when called. */
 	void (*conclude)(const struct conclusion *of, struct value *value);
 	/*
-	 * Adds the numbers of a row of another host's window, of which `values` are, to those of the same
-	 * row; `into->read` is 0 before the first host. The counts of members are added afterwards. Returns
-	 * false, as NULL means, if the numbers of two hosts do not give one of both.
+	 * Merges a row of several hosts: adds the accumulators `from` of one host's window, which has
+	 * `values`, to `into`. `into->read` is 0 before the first host; the caller adds the counts of members
+	 * afterwards. Returns false if the numbers of two hosts cannot be merged; NULL: they never can.
 	 */
 	bool (*merge)(const struct column_values *values, const struct accumulator *from,
 		      struct accumulator *into);
@@ -95,7 +95,8 @@ void conclude_net(const struct conclusion *of, struct value *value);
 void conclude_word(const struct conclusion *of, struct value *value);
 
 /*
- * Mergers of several kinds: all sums of the row; `present`, added up; the larger `present`.
+ * Merge functions of several kinds: merge_sums() adds all sums of the row, merge_present() adds `present`,
+ * merge_largest() keeps the larger `present`.
  */
 bool merge_sums(const struct column_values *values, const struct accumulator *from, struct accumulator *into);
 bool merge_present(const struct column_values *values, const struct accumulator *from,

@@ -303,7 +303,7 @@ static void conclude(const struct conclusion *of, struct value *value)
 		value_make_whole(value);
 }
 
-/* Hosts merge as the cgroups of one group do. */
+/* Merges hosts like the cgroups of one group. */
 static bool merge(const struct column_values *values, const struct accumulator *from,
 		  struct accumulator *into)
 {

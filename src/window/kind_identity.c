@@ -214,7 +214,7 @@ static void conclude(const struct conclusion *of, struct value *value)
 		value->state = VALUE_ABSENT;
 		return;
 	}
-	/* unless it is recorded, the text is looked up when the row is shown, if a process of this host can
+	/* a text that is not recorded is looked up when the row is shown, if a process of this host can
 	 * answer */
 	if ((identity == IDENTITY_COMMAND && accumulator->identity.distinct == 1 &&
 	     snapshot_find_title(of->values->now, number) == NULL) ||

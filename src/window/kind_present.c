@@ -193,7 +193,7 @@ static void conclude(const struct conclusion *of, struct value *value)
 	}
 }
 
-/* Ranges, words and sets of CPUs are those of one host. */
+/* Merges maxima only: ranges, words and sets of CPUs belong to a single host. */
 static bool merge(const struct column_values *values, const struct accumulator *from,
 		  struct accumulator *into)
 {

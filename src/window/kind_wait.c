@@ -120,7 +120,7 @@ static void conclude_waiting(const struct conclusion *of, struct value *value)
 	value->sort = NAN;
 }
 
-/* The number of long waits, or the longest. */
+/* Adds numbers of long waits, or keeps the longest wait. */
 static bool merge_waiting(const struct column_values *values, const struct accumulator *from,
 			  struct accumulator *into)
 {

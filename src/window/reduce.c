@@ -15,8 +15,8 @@ static const struct column_kind *const column_kinds[] = {
 
 /* --- threads to accumulators --- */
 
-/* Adds what is known of members, `count` times: of threads that stand still, which did nothing and have a
- * state, or of a row of another host. */
+/* Adds the counts and flags of `one` to an accumulator, `count` times: for threads that did nothing and only
+ * have a state, or for a row of another host. */
 static void add_copies(struct accumulator *accumulator, const struct accumulator *one, uint32_t count)
 {
 	accumulator->read += one->read * count;
@@ -138,7 +138,7 @@ void reduce_merge(const struct column_values *values, size_t row, struct accumul
 
 	if (into->reason == REASON_SEVERAL_HOSTS)
 		return;
-	/* a single accumulator without a member has no number */
+	/* the row's only accumulator has no number if no member was read */
 	merges = (values->stride == 1 && from->read == 0) ||
 		 (values->kind->merge != NULL && values->kind->merge(values, from, into));
 	if (!merges)

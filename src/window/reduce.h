@@ -28,9 +28,9 @@ static inline const struct accumulator *reduce_accumulator(const struct column_v
 }
 
 /*
- * Adds a row of the values of one host's window to accumulators, `stride` of them, that are zeroed before the
- * first host. If the column's kind cannot merge hosts (kind.h), the first has the reason
- * REASON_SEVERAL_HOSTS.
+ * Adds a row of one host's `values` to the values->stride accumulators at `into`, which the caller zeroes
+ * before the first host. If the column's kind cannot merge hosts (kind.h), the first accumulator gets the
+ * reason REASON_SEVERAL_HOSTS.
  */
 void reduce_merge(const struct column_values *values, size_t row, struct accumulator *into);
 
