@@ -511,7 +511,7 @@ static void answer_states(const struct term *term, const struct snapshot *snapsh
 
 /* --- command lines --- */
 
-/* Whether the recorded title or the command line of a process is known, and matches. */
+/* Whether a process's recorded title, or else its command line, is known and matches. */
 static enum answer ask_command(const struct term *term, const struct filter_subjects *subjects, uint32_t tgid)
 {
 	const struct snapshot *snapshot = subjects->snapshot;

@@ -145,7 +145,7 @@ struct filter_subjects {
 	 * the process here, 0 where it is not; NULL: the threads of the snapshot. */
 	const uint32_t *ended_pids;
 	const struct lookup_cache *commands; /* command lines that were read; NULL for none */
-	bool titles;                         /* whether recorded titles of the snapshot count as such */
+	bool titles; /* whether the snapshot's recorded titles count as command lines */
 };
 
 /* Whether some conditions narrow threads, NULL allowed. */

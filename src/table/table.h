@@ -141,7 +141,7 @@ struct table_row {
 	 * USER_HZ ticks since boot. Not in files and comparisons. */
 	uint32_t process;
 	uint64_t process_start, start_time;
-	double harm; /* of a comparison: that of its worst change, -INFINITY without one */
+	double harm; /* harm of the row's worst change in a comparison; -INFINITY without a change */
 	enum row_mark mark;
 	bool is_own;       /* ctop made its name up, such as `(ended)`: see struct name_text */
 	bool broke_rule;   /* whether its group broke a rule of a comparison */

@@ -187,7 +187,7 @@ static void advance(struct view *view)
 	enum axis axis = view->grouping.axis;
 	size_t next = 0;
 
-	/* users, containers and hosts have processes */
+	/* like a cgroup, a user, container or host opens into its processes */
 	if (axis == AXIS_USER || axis == AXIS_CONTAINER || axis == AXIS_HOST)
 		axis = AXIS_CGROUP;
 	while (next < OPEN_ORDER_COUNT && open_order[next] != axis)
