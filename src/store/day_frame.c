@@ -8,18 +8,23 @@
 #include "base/number.h"
 
 enum {
-	CHUNK = 1 << 14, /* bytes that are read at a time, on the stack */
-	/* A search begins with a small chunk, since the next frame is mostly near. */
+	CHUNK = 1 << 14, /* bytes read at a time, into a buffer on the stack */
+	/* Size of a search's first chunk: small, since the next frame is usually near. */
 	FIRST_CHUNK = 1 << 9,
-	/* An honest file is read up to three times: its indexes, and the frames between them, which are found
-	 * and then checked. Damage everywhere costs more, since a search reads beyond the frame it finds. */
+	/*
+	 * Budget, in multiples of the file's size. An honest file is read at most three times: its indexes
+	 * once, and the frames between them twice, to find and to check them. A file that is damaged
+	 * everywhere costs more, since a search reads past the frame it finds.
+	 */
 	READINGS = 16,
 	READINGS_FREE = 1 << 20, /* bytes */
 	OPENING_SECONDS = 20,
-	/* Longest distance of a search. It skips any damaged frame, but not a sparse hole of terabytes. */
+	/* Longest distance of a search, bytes: enough to skip any damaged frame, but not a sparse hole of
+	 * terabytes. */
 	SEARCH_BYTES = DAY_FRAME_PAYLOAD_MAX + DAY_FRAME_HEADER_BYTES,
 
-	/* Offsets in a frame's header; the checksum covers the header before it and the payload. */
+	/* Offsets in a frame's header. The checksum covers the payload and the header's bytes before the
+	 * checksum. */
 	KIND_AT = 3,
 	LENGTH_AT = 4,
 	OFFSET_AT = 8,
@@ -205,7 +210,7 @@ int day_frame_find_index(struct day_source *source, uint64_t limit, struct day_f
 	size_t wanted = FIRST_CHUNK;
 	uint64_t end = limit;
 
-	/* chunks overlap, since the bytes of `index_magic` may lie in two of them */
+	/* chunks overlap, since `index_magic` may begin in one and end in the next */
 	while (end > first + sizeof(index_magic)) {
 		const uint64_t begin = end - first > wanted ? end - wanted : first;
 		const ssize_t length = day_source_read(source, chunk, (size_t)(end - begin), begin);

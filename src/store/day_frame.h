@@ -14,21 +14,22 @@
 #include "base/error.h"
 
 /*
- * Frames of a day's file (ctop-history(5)): a header of DAY_HEADER_BYTES, then one frame after another. The
- * recorder appends a frame whole and never changes it. A frame's header holds its own offset and a checksum:
- * a reader finds the next frame after damage, and rejects a copy of a frame at any other offset.
+ * The file of a day (ctop-history(5)): a header of DAY_HEADER_BYTES, then one frame after another. The
+ * recorder appends whole frames and never changes them. A frame's header has the frame's own offset and a
+ * checksum, so that a reader can find the next frame after damage and reject a copy of a frame at another
+ * offset.
  */
 
 enum {
 	DAY_VERSION = 1,
 	DAY_HEADER_BYTES = 16,
-	DAY_HEADER_VERSION_AT = 8, /* after the bytes that identify a file of ours */
+	DAY_HEADER_VERSION_AT = 8, /* offset of the version, after the magic bytes */
 	DAY_FRAME_HEADER_BYTES = 28,
 	/* Longest payload, bytes. A whole round of a million threads needs a quarter of it. */
 	DAY_FRAME_PAYLOAD_MAX = 128 << 20,
 };
 
-/* These numbers are part of the format. Readers skip kinds that they do not know. */
+/* These numbers are part of the format. Readers skip unknown kinds. */
 enum day_frame_kind {
 	DAY_FRAME_ROUND = 1,
 	DAY_FRAME_INTERVAL = 2,
@@ -38,7 +39,7 @@ enum day_frame_kind {
 };
 
 struct day_frame {
-	uint8_t kind;    /* enum day_frame_kind, or unknown to this version */
+	uint8_t kind;    /* enum day_frame_kind, or the kind of a newer version */
 	uint64_t offset; /* the header's offset in the file */
 	uint64_t length; /* payload length, bytes */
 	uint64_t unix_ns;
@@ -52,10 +53,10 @@ static inline uint64_t day_frame_end(const struct day_frame *frame)
 
 /* --- errors --- */
 
-/* Sets a sentence for a failed call on the file `path`, with a remedy; returns `negative_errno`. */
+/* Sets a sentence, with a remedy, for a call that failed on the file `path`. Returns `negative_errno`. */
 int day_error(const char *path, int negative_errno, struct error *error);
 
-/* Whether an errno means that the file itself is unusable, so the recorder has to begin another one. */
+/* Whether a negative errno means that the file is unusable and the recorder must begin another file. */
 static inline bool day_is_unusable(int result)
 {
 	return result == -EBADMSG || result == -EMEDIUMTYPE || result == -EPROTONOSUPPORT ||
@@ -82,23 +83,24 @@ static inline void day_put(void *bytes, size_t size, uint64_t number)
 /* Makes the header of a file of version DAY_VERSION. */
 void day_header_make(uint8_t header[static DAY_HEADER_BYTES]);
 
-/* Makes the header of a frame in front of its payload of frame->length bytes. */
+/* Writes a frame's header to `bytes`. Its payload of frame->length bytes must already follow there. */
 void day_frame_seal(const struct day_frame *frame, uint8_t *bytes);
 
 /* --- reading --- */
 
 /*
- * A file and the budget for reading it. Only pread(2) reads it, so truncating the file harms no reader. The
- * budget is against hostile files: each of their bytes could begin a long frame whose checksum is wrong.
+ * A file and the budget for reading it. The file is read with pread(2), not mapped: truncating it cannot
+ * crash a reader. The budget guards against hostile files, in which every byte could begin a long frame with
+ * a wrong checksum.
  */
 struct day_source {
 	int descriptor;
-	uint64_t size;        /* offset at which the last frame ends at the latest */
-	uint64_t bytes_left;  /* budget */
+	uint64_t size;        /* every frame ends at this offset or earlier */
+	uint64_t bytes_left;  /* bytes that may still be read */
 	uint64_t deadline_ns; /* CLOCK_MONOTONIC */
 };
 
-/* Sets the budget for reading `bytes` bytes a few times. */
+/* Sets a budget that is enough to read `bytes` bytes several times. */
 void day_source_allow(struct day_source *source, uint64_t bytes);
 
 /*
@@ -108,28 +110,28 @@ void day_source_allow(struct day_source *source, uint64_t bytes);
 ssize_t day_source_read(struct day_source *source, void *bytes, size_t length, uint64_t offset);
 
 /*
- * Reads a frame's header, also into `header`, and ignores the checksum. Returns 1 if a frame may begin at
- * `offset` and would end within the file, 0 if not, or a negative errno.
+ * Reads a frame's header into `header` and `*ret_frame`, without verifying the checksum. Returns 1 if a frame
+ * may begin at `offset` and would end within the file, 0 if not, or a negative errno.
  */
 int day_frame_peek(struct day_source *source, uint64_t offset, uint8_t header[static DAY_FRAME_HEADER_BYTES],
 		   struct day_frame *ret_frame);
 
 /*
- * Reads a frame and verifies its checksum. Returns 1 if it holds, 0 if not, or a negative errno. The first
- * `keep` bytes of its payload replace the content of `payload`.
+ * Reads a frame and verifies its checksum. Puts the first `keep` bytes of the frame's payload into `payload`,
+ * in place of its content. Returns 1 if the frame holds (ctop-history(5)), 0 if not, or a negative errno.
  */
 int day_frame_read(struct day_source *source, uint64_t offset, size_t keep, struct buffer *payload,
 		   struct day_frame *ret_frame);
 
 /*
- * Finds the first frame that holds and begins at `from` or later, but before `to` and not farther away than
- * the longest frame reaches. Returns 1, 0 if there is none, or a negative errno.
+ * Finds the first frame that holds and begins at `from` or later, but before `to`. Searches no farther than
+ * the length of the longest frame. Returns 1 if found, 0 if not, or a negative errno.
  */
 int day_frame_find(struct day_source *source, uint64_t from, uint64_t to, struct day_frame *ret_frame);
 
 /*
- * Finds the last index frame that ends at `limit` or earlier, within the same distance. Only its header is
- * checked, as by day_frame_peek(). Returns 1, 0 if there is none, or a negative errno.
+ * Finds the last index frame that ends at `limit` or earlier. Searches as far as day_frame_find(), and checks
+ * only the header, like day_frame_peek(). Returns 1 if found, 0 if not, or a negative errno.
  */
 int day_frame_find_index(struct day_source *source, uint64_t limit, struct day_frame *ret_frame);
 

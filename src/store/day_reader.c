@@ -12,10 +12,10 @@
 #include "history_files.h"
 
 enum {
-	/* Later ones of a file are ignored. A round every 0.1 s makes 864,000 a day. */
+	/* Further rounds and marks of a file are ignored. A round every 0.1 s makes 864,000 a day. */
 	ROUNDS_MAX = 1 << 20,
 	MARKS_MAX = 100000,
-	/* Payload lengths, bytes. Longer ones are damaged; a longer index is ignored. */
+	/* Longest payloads, bytes. A longer payload counts as damaged; a longer index is ignored. */
 	FACTS_PAYLOAD_MAX = 4096,
 	INDEX_PAYLOAD_MAX = 1 << 20,
 	MARK_PAYLOAD_MAX = DAY_MARK_TEXTS * (DAY_MARK_TEXT_MAX + 1),
@@ -41,7 +41,7 @@ static void note_hole(struct day_reader *reader, uint64_t from, uint64_t to)
 
 /* --- contents of frames --- */
 
-/* Adds a round; returns false if no recorder could have written it, or too many rounds. */
+/* Adds a round. Returns false if no recorder could have written it, or if the file has too many rounds. */
 static bool add_round(struct day_reader *reader, struct day_round round)
 {
 	const struct day_round *before = reader->round_count != 0 ? &reader->rounds[reader->round_count - 1]
@@ -72,7 +72,7 @@ static void end_index(struct day_reader *reader, const struct day_frame *frame)
 	reader->indexed_marks = reader->mark_count;
 }
 
-/* Adds the content of a frame that holds. reader->frame has the beginning of its payload. */
+/* Adds the content of a frame that holds. reader->frame has the beginning of the frame's payload. */
 static void take_frame(struct day_reader *reader, const struct day_frame *frame)
 {
 	struct day_round round = {
@@ -93,16 +93,16 @@ static void take_frame(struct day_reader *reader, const struct day_frame *frame)
 		note_hole(reader, frame->offset, day_frame_end(frame));
 }
 
-/* Whether a frame belongs to the round that the same write appends after it. */
+/* Whether a frame belongs to the round that follows it: the recorder appends both in one write. */
 static bool is_part_of_round(const struct day_frame *frame)
 {
 	return frame->kind == DAY_FRAME_FACTS || frame->kind == DAY_FRAME_INTERVAL;
 }
 
 /*
- * Reads the frames between two offsets and skips damage between them. *ret_end is the offset just past the
- * last frame that stays: a recorder whose disk is full cuts off what it has written of a round, and appends
- * other frames there.
+ * Reads the frames between two offsets; damage between frames is a hole. Sets `*ret_end` just past the last
+ * frame that is final. Facts and intervals are not final until their round follows: if the disk is full, the
+ * recorder cuts them off and appends other frames in their place.
  */
 static int scan_frames(struct day_reader *reader, uint64_t from, uint64_t to, uint64_t *ret_end)
 {
@@ -141,7 +141,8 @@ static int scan_frames(struct day_reader *reader, uint64_t from, uint64_t to, ui
 	return result < 0 ? result : 0;
 }
 
-/* As scan_frames(), for a part of the file that frames follow: damage at its end is a hole, too. */
+/* Like scan_frames(), for a part of the file that other frames follow: damage at the part's end is a hole,
+ * too. */
 static int scan_part(struct day_reader *reader, uint64_t from, uint64_t to)
 {
 	uint64_t end;
@@ -184,9 +185,9 @@ static bool add_entries(struct day_reader *reader, const struct day_frame *frame
 }
 
 /*
- * Adds the content of the index frame at an offset, after the frames between *known_end and the first offset
- * that the index covers. An unusable index is ignored: *known_end stays before its frames, which the next
- * call or the last scan reads one by one.
+ * Adds what the index frame at an offset lists, and moves `*known_end` past the index. First reads the frames
+ * from `*known_end` up to the part of the file that the index covers. An unusable index is ignored:
+ * `*known_end` stays before that part, and the next call or the last scan reads its frames one by one.
  */
 static int take_index(struct day_reader *reader, uint64_t offset, uint64_t *known_end)
 {
@@ -209,7 +210,7 @@ static int take_index(struct day_reader *reader, uint64_t offset, uint64_t *know
 		if (result == 0)
 			result = day_frame_read(&reader->source, offset, INDEX_PAYLOAD_MAX, &reader->frame,
 						&frame);
-		/* in a file that somebody changes it may be another one now */
+		/* if someone changes the file, another frame may be there now */
 		if (result <= 0 || reader->frame.length < DAY_INDEX_BYTES + (size_t)marks * DAY_MARK_BYTES)
 			return result < 0 ? result : 0;
 	}
@@ -220,8 +221,8 @@ static int take_index(struct day_reader *reader, uint64_t offset, uint64_t *know
 	return 0;
 }
 
-/* Lists the offsets of the index frames, last one first. It follows their links, and searches for the
- * previous index where a link is broken. The caller frees the list. */
+/* Lists the offsets of the index frames, last one first. Follows the link from each index to the previous
+ * one, and searches for that where the link is broken. The caller frees the list. */
 static int find_indexes(struct day_reader *reader, uint64_t **ret_offsets, size_t *ret_count)
 {
 	uint64_t limit = reader->source.size, linked = limit;
@@ -245,7 +246,7 @@ static int find_indexes(struct day_reader *reader, uint64_t **ret_offsets, size_
 		    day_source_read(&reader->source, previous, sizeof(previous),
 				    frame.offset + DAY_FRAME_HEADER_BYTES + DAY_INDEX_PREVIOUS_AT) <
 			    (ssize_t)sizeof(previous))
-			linked = limit; /* search for the previous index */
+			linked = limit; /* makes the next pass search */
 		else
 			linked = day_get(previous, 8);
 	}
@@ -256,7 +257,7 @@ static int find_indexes(struct day_reader *reader, uint64_t **ret_offsets, size_
 
 /* --- the file --- */
 
-/* Checks the file's header, unless the file ends inside it: then *ret_has_frames is false. */
+/* Checks the file's header. Sets `*ret_has_frames` to false if the file ends inside the header. */
 static int check_header(struct day_reader *reader, bool *ret_has_frames, struct error *error)
 {
 	uint8_t own[DAY_HEADER_BYTES], header[DAY_HEADER_BYTES] = {0};
@@ -299,7 +300,7 @@ static int load_file(struct day_reader *reader, struct error *error)
 		result = scan_frames(reader, known_end, reader->source.size, &reader->end);
 	if (result < 0)
 		return day_error(reader->path, result, error);
-	/* frames that hold prove that only the header is damaged */
+	/* if a frame held, the file would be a history's with a damaged header */
 	if (reader->hole_count != 0 && reader->end == DAY_HEADER_BYTES)
 		return error_set(error, -EMEDIUMTYPE, "%s: it is no file of a history", reader->path);
 	return 0;
@@ -314,7 +315,7 @@ int day_reader_open(struct day_reader *reader, const char *directory, uint32_t d
 
 	*reader = (struct day_reader){.path = history_files_path(directory, history_files_name(day, name)),
 				      .day = day};
-	/* O_NONBLOCK: opening a FIFO would wait for a writer */
+	/* O_NONBLOCK: without it, opening a FIFO would wait for a writer */
 	reader->source.descriptor = open(reader->path,
 					 access | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	if (reader->source.descriptor < 0)
@@ -379,7 +380,8 @@ int day_reader_follow(struct day_reader *reader, struct error *error)
 
 /* --- rounds --- */
 
-/* Returns the index of the first round that is not before a time or, with the time 0, an id. */
+/* Returns the index of the first round that is before neither a time nor an id. Callers pass 0 for one of
+ * them. */
 static size_t find_first(const struct day_reader *reader, uint64_t unix_ns, uint64_t id)
 {
 	size_t from = 0, to = reader->round_count;
@@ -416,8 +418,9 @@ const struct day_round *day_reader_find(const struct day_reader *reader, uint64_
 }
 
 /*
- * Reads a frame of a kind that ends at the offset `end` or earlier. Returns 0, -EBADMSG if there is none, or
- * another errno. The limit keeps frames inside frames from being read over and over.
+ * Reads the frame at `offset`, which must be of kind `kind` and end at the offset `end` or earlier. Without
+ * that limit, a file with frames inside frames would be read over and over. Returns 0, -EBADMSG if no such
+ * frame holds there, or another negative errno.
  */
 static int read_frame(struct day_reader *reader, uint64_t offset, enum day_frame_kind kind, uint64_t end,
 		      struct buffer *payload, struct day_frame *ret_frame, const char *what,
@@ -453,7 +456,7 @@ int day_reader_state(struct day_reader *reader, const struct day_round *round, c
 	found.round.unix_ns = frame.unix_ns;
 	found.length = frame.length;
 	record_length = day_record_read(&found, reader->state.data, reader->state.length);
-	/* an index may have another record of it */
+	/* the round's record in an index may be a different one */
 	if (record_length == 0 || !day_round_is_same(round, &found))
 		return refuse_damage(reader, offset, what, error);
 	*ret_state = reader->state.data + record_length;
@@ -518,7 +521,7 @@ int day_reader_boot(struct day_reader *reader, const struct day_round *round, st
 	return result;
 }
 
-/* Reads the texts of a mark; returns false if the payload is not one of a mark. */
+/* Reads the texts of a mark. Returns false if the payload does not have them. */
 static bool read_texts(const struct buffer *payload, struct arena *arena, struct history_mark *ret_mark)
 {
 	const char *texts[DAY_MARK_TEXTS];
@@ -562,7 +565,7 @@ void day_reader_marks(struct day_reader *reader, uint64_t from_unix_ns, uint64_t
 	for (size_t i = 0; i < reader->mark_count; i++) {
 		const uint64_t offset = reader->marks[i];
 		struct day_frame frame;
-		/* marks inside marks could have far more bytes than the file */
+		/* if marks could overlap, their texts could have far more bytes than the file */
 		const int result = offset < known_end ? -EBADMSG
 						      : read_mark(reader, offset, from_unix_ns, to_unix_ns,
 								  marks, &frame);

@@ -27,8 +27,8 @@ static uint32_t code_below(struct day_list *list, uint64_t number, uint64_t last
 	return coder_below(&list->coder, code(list, number, last), end);
 }
 
-/* Converts an offset before a round's frame to the distance from it, or a distance to the offset; 0 stays 0.
- */
+/* Converts an offset to the distance by which it precedes a round's frame, or such a distance to the offset.
+ * 0 stays 0. */
 static uint64_t turn(const struct day_round *round, uint64_t number)
 {
 	return number != 0 ? (uint64_t)round->round.id - number : 0;

@@ -28,25 +28,28 @@ struct day_round {
 
 enum {
 	DAY_RECORD_NUMBERS = 11 + PRESSURE_IRQ,
-	DAY_RECORD_MAX = 10 * DAY_RECORD_NUMBERS, /* longest record, bytes; a number has at most ten */
-	/* Offsets in the payload of an index: the previous index, the first offset that it covers, the counts
-	 * of rounds and marks. The offsets of marks follow, then the list of rounds. */
+	DAY_RECORD_MAX = 10 * DAY_RECORD_NUMBERS, /* longest record, bytes: at most ten for a number */
+	/*
+	 * Places of numbers in an index's payload: offset of the previous index, offset of the first frame
+	 * that this index covers, counts of rounds and marks. After these come the offsets of marks and the
+	 * list of rounds.
+	 */
 	DAY_INDEX_PREVIOUS_AT = 0,
 	DAY_INDEX_FROM_AT = 8,
 	DAY_INDEX_ROUNDS_AT = 16,
 	DAY_INDEX_MARKS_AT = 20,
 	DAY_INDEX_BYTES = 24,
-	DAY_MARK_BYTES = 8,             /* its offset */
+	DAY_MARK_BYTES = 8,             /* bytes of a mark's offset in an index */
 	DAY_MARK_TEXT_MAX = UINT16_MAX, /* longest text of a mark, bytes */
 	DAY_MARK_TEXTS = 3,             /* kind, text, path */
 };
 
-/* Appends the record of a round, whose id is set. */
+/* Appends the record of a round. The caller has set the round's id. */
 void day_record_append(struct buffer *bytes, const struct day_round *round);
 
 /*
- * Decodes a record into `round`, whose id is set; members that a record does not have stay as they are.
- * Returns the length of the record in bytes, or 0 if the bytes do not begin with one.
+ * Decodes a record into `round`, whose id the caller has set. Members that are not part of a record are left
+ * unchanged. Returns the length of the record in bytes, or 0 if the bytes do not begin with a record.
  */
 size_t day_record_read(struct day_round *round, const void *bytes, size_t length);
 
@@ -58,13 +61,13 @@ struct day_list {
 	struct coder coder;
 	struct coder_stream stream;
 	struct day_round last; /* the round that was encoded or decoded last */
-	uint32_t count;        /* of rounds that were appended */
+	uint32_t count;        /* count of rounds appended */
 };
 
-/* Appends a round to the list, whose bytes are in stream.bytes. */
+/* Appends a round to the list. The encoded list is in stream.bytes. */
 void day_list_append(struct day_list *list, const struct day_round *round);
 
-/* Makes a list to decode bytes that stay owned by the caller. */
+/* Returns a list that decodes `bytes`, which stay owned by the caller. */
 struct day_list day_list_open(const void *bytes, size_t length);
 
 /* Decodes the next round. Returns false if the bytes are damaged or end. */
@@ -72,8 +75,8 @@ bool day_list_next(struct day_list *list, struct day_round *ret_round);
 
 void day_list_release(struct day_list *list);
 
-/* Whether a recorder could have written `round` after `before` (NULL: as the first one) into the file `day`.
- */
+/* Whether a recorder could have written `round` into the file `day`, after `before` (NULL: as the first
+ * round). */
 bool day_round_is_valid(const struct day_round *round, const struct day_round *before, uint32_t day);
 
 #endif

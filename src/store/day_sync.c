@@ -13,7 +13,7 @@ static void *run_sync(void *argument)
 
 	sync->result = fdatasync(sync->descriptor) < 0 ? -errno : 0;
 	close(sync->descriptor);
-	/* makes a new file's name durable; not every file system supports it */
+	/* makes a new file's name durable; ignored if it fails, since not every file system supports it */
 	if (sync->directory >= 0) {
 		fsync(sync->directory);
 		close(sync->directory);
@@ -26,7 +26,7 @@ void day_sync_begin(struct day_sync *sync, int descriptor, const char *directory
 	sync->descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
 	sync->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	sync->is_running = worker_start(&sync->thread, run_sync, sync) == 0;
-	/* without a thread the caller syncs itself */
+	/* if no thread could be started, sync in this one */
 	if (!sync->is_running)
 		run_sync(sync);
 }

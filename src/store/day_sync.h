@@ -9,23 +9,24 @@
 #define DAY_SYNC_NO_DEADLINE ((uint64_t)INT64_MAX)
 
 /*
- * Syncs files (fdatasync(2)) in a thread of its own, since a busy disk can take seconds. A zeroed struct is
+ * Syncs files (fdatasync(2)) in a separate thread, since a busy disk can take seconds. A zeroed struct is
  * idle.
  */
 struct day_sync {
 	pthread_t thread;
 	bool is_running;
 	int descriptor, directory; /* owned by the thread; `directory` may be -1 */
-	int result;                /* of the thread: 0 or a negative errno */
+	int result;                /* outcome of the sync: 0 or a negative errno */
 };
 
-/* Starts syncing a file and its directory and returns at once; the caller may close the descriptor. None may
- * be running. */
+/* Starts syncing a file and its directory and returns at once; the caller may then close `descriptor`. No
+ * other sync may be running. */
 void day_sync_begin(struct day_sync *sync, int descriptor, const char *directory);
 
 /*
- * Waits for a running sync until `deadline_ns` (CLOCK_MONOTONIC). Returns 0 if none is running any more,
- * -EINPROGRESS if it still is, or another negative errno if written data may not be on the disk.
+ * Waits for a running sync until `deadline_ns` (CLOCK_MONOTONIC). Returns 0 if it succeeded or none was
+ * running, -EINPROGRESS if it is still running, or another negative errno if written data may not be on the
+ * disk.
  */
 int day_sync_end(struct day_sync *sync, uint64_t deadline_ns);
 

@@ -20,8 +20,8 @@ enum {
 
 /* --- frames --- */
 
-/* Adds a frame, whose payload is that of two buffers (NULL: none), to those that are appended next. Returns
- * its offset. */
+/* Adds a frame to the next write. Its payload is the content of `first`, then that of `second` (may be NULL).
+ * Returns the frame's offset. */
 static uint64_t add_frame(struct day_writer *writer, enum day_frame_kind kind, uint64_t unix_ns,
 			  const struct buffer *first, const struct buffer *second)
 {
@@ -45,7 +45,7 @@ static int write_frames(struct day_writer *writer)
 	return file_write_all(writer->descriptor, writer->frames.data, writer->frames.length);
 }
 
-/* Appends the frames that were added, and cuts off what an error left of them. */
+/* Appends the added frames to the file. After an error, cuts off the part that was written. */
 static int append_frames(struct day_writer *writer, struct error *error)
 {
 	int result = 0;
@@ -54,7 +54,7 @@ static int append_frames(struct day_writer *writer, struct error *error)
 		result = -errno;
 	if (result == 0) {
 		result = write_frames(writer);
-		/* if this fails, readers stop at the torn frame, and the next call tries again */
+		/* if truncating fails, readers stop at the torn frame, and the next call tries again */
 		writer->is_torn = result < 0 && ftruncate(writer->descriptor, (off_t)writer->end) < 0;
 	}
 	if (result == 0)
@@ -150,7 +150,7 @@ void day_writer_close(struct day_writer *writer)
 {
 	if (!day_writer_is_open(writer))
 		return;
-	/* without this index readers read its frames one by one */
+	/* if this fails, readers find the frames one by one */
 	(void)day_writer_index(writer, NULL);
 	release_writer(writer);
 }
@@ -207,7 +207,8 @@ int day_writer_index(struct day_writer *writer, struct error *error)
 	return 0;
 }
 
-/* Adds a frame of facts unless the last one has the same. Returns its offset. */
+/* Adds a frame of facts, unless the last such frame has the same facts. Returns the offset of the frame with
+ * these facts. */
 static uint64_t add_facts(struct day_writer *writer, uint64_t unix_ns, const struct history_boot *boot,
 			  struct buffer *facts)
 {
@@ -232,7 +233,7 @@ int day_writer_add(struct day_writer *writer, struct day_round *round, const str
 	round->interval = recording->interval.length != 0
 				  ? add_frame(writer, DAY_FRAME_INTERVAL, unix_ns, &recording->interval, NULL)
 				  : 0;
-	/* the record has distances from its own frame */
+	/* set before encoding: the record has distances from the round's frame */
 	round->round.id = (int64_t)(writer->end + writer->frames.length);
 	day_record_append(&record, round);
 	round->length = record.length + recording->state.length;

@@ -19,7 +19,7 @@ enum {
 	DECODED_LEAST = 4, /* rounds, whatever they take */
 };
 
-/* A round is overdue when it is so much later than the interval before it would have it. */
+/* The next round is overdue this long after the time that the newest round's interval predicts. */
 #define LATE_NS (2 * NS_PER_S)
 
 struct history_round history_round_of(const struct snapshot *before, const struct snapshot *now)
@@ -59,7 +59,7 @@ double history_left_between(const struct snapshot *before, const struct snapshot
 	return left_ns;
 }
 
-/* Whether a time is the whole second by which a round is called. */
+/* Whether a time is the whole second in which a round lies, which is how users name the round. */
 static bool is_named(const struct history_round *round, uint64_t unix_ns)
 {
 	return unix_ns % NS_PER_S == 0 && round->unix_ns >= unix_ns && round->unix_ns - unix_ns < NS_PER_S;
@@ -86,7 +86,7 @@ int history_find(struct history *history, uint64_t unix_ns, enum history_side si
 	return 0;
 }
 
-/* The time between a round and a span of time, ns; 0 if the round lies in it. */
+/* Distance of a round from a span of time, ns; 0 if the round lies in the span. */
 static uint64_t find_distance(const struct history_round *round, uint64_t from_unix_ns, uint64_t to_unix_ns)
 {
 	if (round->unix_ns < from_unix_ns)

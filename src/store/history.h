@@ -17,13 +17,13 @@ enum {
 };
 
 /*
- * Rounds that have been: recorded in a directory with a file for each day (ctop-history(5)), also while
- * another process records them, the last ones of a live screen in memory (session/ring.h), or both
- * (session/joined_history.h). Searches skip damaged rounds and files; history_damage() lists them. An object
- * belongs to one thread. Functions return 0 or a negative errno with a sentence: -ENOENT there is no such
- * directory, round or mark; -ENODATA it has no round; -ENOTDIR, -EACCES; -EMEDIUMTYPE a file there is of
- * something else; -EPROTONOSUPPORT it is of a newer ctop, or of one before 1.0; -EBADMSG it is damaged;
- * -ETIMEDOUT reading it takes far longer than it should.
+ * Past rounds. They are recorded in a directory with a file for each day (ctop-history(5)), possibly by
+ * another process at this moment; or they are the last rounds of a live screen, in memory (session/ring.h);
+ * or both (session/joined_history.h). Searches skip damaged rounds and files; history_damage() lists them. An
+ * object belongs to one thread. Functions return 0 or a negative errno with a sentence: -ENOENT the
+ * directory, round or mark does not exist; -ENODATA the history has no round; -ENOTDIR, -EACCES; -EMEDIUMTYPE
+ * a file is not part of a history; -EPROTONOSUPPORT a file was written by a newer ctop, or by one before 1.0;
+ * -EBADMSG a file is damaged; -ETIMEDOUT reading a file takes far longer than it should.
  */
 struct history {
 	const struct history_functions *functions;
@@ -32,7 +32,7 @@ struct history {
 		struct snapshot *snapshot; /* a reference; NULL: none */
 		uint32_t day;
 		int64_t id;
-		unsigned int depth; /* how many others had to be decoded before it, from a whole one on */
+		unsigned int depth; /* number of other rounds that it is decoded from; 0 for a whole round */
 		uint64_t used;      /* clock of its last use */
 	} decoded[HISTORY_DECODED];
 	size_t decoded_max; /* how many are used */
@@ -42,7 +42,7 @@ struct history {
 /* A round without its threads. */
 struct history_round {
 	uint32_t day; /* the file that it is in; files of a day, and days, ascend */
-	int64_t id;   /* in it, ascending: of a recorded one the offset of its frame */
+	int64_t id;   /* ascends within the file; for a recorded round, the offset of its frame */
 	uint64_t unix_ns, boottime_ns;
 	uint64_t span_ns; /* from the round before, by CLOCK_BOOTTIME; 0 after a gap */
 	uint32_t boot;    /* for history_boot() */
@@ -132,7 +132,7 @@ struct history_marks {
 	struct arena arena; /* has the texts */
 };
 
-/* How the kinds of history do what the functions below do. */
+/* Implementation of the functions below by one kind of history. */
 struct history_functions {
 	int (*find_end)(struct history *history, bool newest, struct history_round *ret_round,
 			struct error *error);
@@ -153,10 +153,10 @@ struct history_functions {
 	/* NULL: it has no marks. */
 	int (*read_marks)(struct history *history, uint64_t from_unix_ns, uint64_t to_unix_ns,
 			  struct history_marks *ret_marks, struct error *error);
-	/* NULL: `boot` of the rounds decides. */
+	/* NULL: two rounds are from one start if `boot` is the same. */
 	bool (*is_one_start)(const struct history *history, const struct history_round *a,
 			     const struct history_round *b);
-	/* NULL: all rounds are of `directory`. */
+	/* NULL: all rounds are in `directory`. */
 	const char *(*directory_of)(const struct history *history, const struct history_round *round);
 };
 
@@ -193,17 +193,17 @@ int history_find(struct history *history, uint64_t unix_ns, enum history_side si
 		 struct history_round *ret_round, struct error *error);
 
 /*
- * The oldest round from a time on to another, both included, ns since 1970; an end in whole seconds includes
- * its second. Returns 1, or 0 if no round lies there: then `*ret_round` is the nearest round. Else as
- * history_find().
+ * Finds the oldest round between two times (ns since 1970, both included; an end in whole seconds includes
+ * its whole second). Returns 1, or 0 if no round lies there: then `*ret_round` is the nearest round. Errors
+ * as for history_find().
  */
 int history_find_within(struct history *history, uint64_t from_unix_ns, uint64_t to_unix_ns,
 			struct history_round *ret_round, struct error *error);
 
 /*
- * Whether something was recorded of a time, ns since 1970: the time lies in the span of a round, or names its
- * second. Times after the newest round count until the next one is overdue. Returns 1 or 0, or a negative
- * errno with a sentence; -ENODATA when there is no round at all.
+ * Whether the history covers a time (ns since 1970): the time lies in the span of a round, or is the whole
+ * second in which a round lies. Times after the newest round count until the next round is overdue. Returns 1
+ * or 0, or a negative errno with a sentence: -ENODATA the history has no round.
  */
 int history_holds(struct history *history, uint64_t unix_ns, struct error *error);
 
@@ -257,7 +257,7 @@ int history_marks_read(struct history *history, uint64_t from_unix_ns, uint64_t 
 		       struct history_marks *ret_marks, struct error *error);
 void history_marks_release(struct history_marks *marks);
 
-/* Whether two rounds are of one start of the host, whichever program recorded them. */
+/* Whether two rounds are from the same start of the host, even if different programs recorded them. */
 static inline bool history_is_one_start(const struct history *history, const struct history_round *a,
 					const struct history_round *b)
 {
@@ -266,7 +266,7 @@ static inline bool history_is_one_start(const struct history *history, const str
 	return a->boot == b->boot;
 }
 
-/* The directory that a round is recorded in, owned by the history; NULL for one in memory. */
+/* The directory in which a round is recorded, owned by the history; NULL for a round in memory. */
 static inline const char *history_directory_of(const struct history *history,
 					       const struct history_round *round)
 {

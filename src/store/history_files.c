@@ -28,7 +28,7 @@ enum {
 static const char file_suffix[] = ".ctlog", former_suffix[] = ".rounds";
 
 static const char lock_name[] = "writer.lock";
-static const char *const log_suffixes[] = {"-wal", "-shm", "-journal"}; /* of the former format */
+static const char *const log_suffixes[] = {"-wal", "-shm", "-journal"}; /* SQLite logs of former files */
 
 uint32_t history_files_day(uint64_t unix_ns, unsigned int part)
 {
@@ -103,7 +103,8 @@ bool history_files_is_snapshot(const char *name)
 	return strlen(name) >= sizeof(suffix) && strchr(name, '/') == NULL && ends_with(name, suffix);
 }
 
-/* The file of a day that a name belongs to, logs of the former format included; false for others. */
+/* Finds the day's file to which a name belongs: as the file itself, or as a log of the former format. Returns
+ * false for other names. */
 static bool belongs_to_day(const char *name, uint32_t *ret_day, bool *ret_is_log)
 {
 	char text[HISTORY_FILES_NAME + 16];

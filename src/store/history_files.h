@@ -11,9 +11,9 @@
 #include "base/error.h"
 
 /*
- * The files of a history by name. A day (UTC) has "2026-11-23.ctlog", and "2026-11-23-2.ctlog" and so on
- * where one file is not enough: the first is damaged, as large as one may be, or the clock went back. Files
- * of the former format, "2026-11-23.rounds" with its logs, are listed and removed, and never read.
+ * The files of a history by name. A day (UTC) has "2026-11-23.ctlog". If that file is damaged or full, or the
+ * clock went back, the day also has "2026-11-23-2.ctlog" and so on. Files of the former format,
+ * "2026-11-23.rounds" with its logs, are listed and removed, but never read.
  */
 
 enum {
@@ -23,7 +23,8 @@ enum {
 
 #define HISTORY_FILES_DAY_NS (86400 * NS_PER_S)
 
-/* The number of a file: ascends by day, then by part; files of the former format come first in their day. */
+/* The number of a file. Numbers ascend by day, then by part; files of the former format come first in their
+ * day. */
 uint32_t history_files_day(uint64_t unix_ns, unsigned int part);
 
 static inline unsigned int history_files_part(uint32_t day)
@@ -59,9 +60,9 @@ bool history_files_is_snapshot(const char *name);
 bool history_files_is_shared(const char *directory);
 
 /*
- * Whether the file of a day may be written: it is missing, or a regular file of root or of this user that
- * this user may write to, and no other. Returns 0, or -EMEDIUMTYPE with a sentence that says what is in the
- * way.
+ * Checks that the file of a day is safe to write: it is missing, or it is a regular file of root or this
+ * user, and this user may write to it, but no other. Returns 0, or -EMEDIUMTYPE with a sentence that says why
+ * not.
  */
 int history_files_check(const char *directory, uint32_t day, struct error *error);
 
@@ -69,7 +70,7 @@ int history_files_check(const char *directory, uint32_t day, struct error *error
 struct history_files {
 	struct history_file {
 		uint32_t day;
-		uint64_t bytes; /* with its logs, if it has any */
+		uint64_t bytes; /* including its logs, if any */
 		bool irregular; /* not a regular file: never read or removed */
 	} * items;              /* owned */
 	size_t count, capacity;
@@ -89,18 +90,18 @@ void history_files_release(struct history_files *files);
 bool history_files_has_days(const char *directory);
 
 /*
- * A directory of histories, such as one for each of several hosts. A host has the name of its history's
- * directory: two hosts may have recorded under the same host name.
+ * A directory of histories, such as one for each of several hosts. A host is called after its history's
+ * directory, since two hosts may have the same host name.
  */
 struct history_hosts {
 	struct dirent *
-		*entries; /* owned; everything there except what is hidden, in byte order of the names */
+		*entries; /* owned; everything there except hidden entries, in byte order of the names */
 	size_t count;
 };
 
 /*
- * Lists the entries of a directory that has no days itself. Returns whether one of them at least is a
- * history; the caller releases the list in any case.
+ * Lists the entries of a directory, unless it has files of days itself. Returns whether at least one entry is
+ * a history. The caller releases the list in any case.
  */
 bool history_hosts_list(const char *directory, struct history_hosts *ret_hosts);
 void history_hosts_release(struct history_hosts *hosts);
@@ -119,7 +120,7 @@ void history_files_unlock(int descriptor);
  */
 bool history_files_is_locked(const char *directory, int descriptor);
 
-/* Removes a file of a day, with logs of the former format. Returns 0 or a negative errno. */
+/* Removes a file of a day, and its logs if it has the former format. Returns 0 or a negative errno. */
 int history_files_remove(const char *directory, uint32_t day);
 
 #endif

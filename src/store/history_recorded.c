@@ -18,9 +18,9 @@
 #include "recording.h"
 
 enum {
-	HISTORY_OPEN_MAX = 64,    /* files at a time */
-	HISTORY_BOOTS_MAX = 1024, /* later boots of a file or of the history are not known */
-	HISTORY_GAPS_MAX = 1024,  /* a file with more of them is given up */
+	HISTORY_OPEN_MAX = 64,    /* files open at a time */
+	HISTORY_BOOTS_MAX = 1024, /* boots kept for a file and for the history; further ones are unknown */
+	HISTORY_GAPS_MAX = 1024,  /* a file with more gaps becomes one gap */
 };
 
 /* A file of a day. */
@@ -28,15 +28,15 @@ struct history_entry {
 	uint32_t day;
 	uint64_t bytes;
 	struct day_reader reader;
-	struct hash_map boots; /* offset of facts: index in recorded.boots; empty unless the file is open */
-	int status;            /* why it cannot be read; 0: it can, or was not needed so far */
+	struct hash_map boots; /* offset of facts to index in recorded.boots; empty unless the file is open */
+	int status; /* negative errno if the file cannot be read; 0: it can, or was not opened yet */
 	const char *why;
 };
 
-/* A part of a file that cannot be read. Ids of rounds are offsets, too. */
+/* An unreadable part of a file. Its offsets compare with ids of rounds, which are offsets, too. */
 struct history_gap {
 	uint32_t day;
-	int64_t from, to; /* offsets of the first byte and of the byte after the hole */
+	int64_t from, to; /* offsets of the gap's first byte and of the byte after the gap */
 	uint64_t rounds;  /* count of lost rounds; 0: unknown */
 	const char *why;
 };
@@ -96,7 +96,7 @@ static bool join_gaps(struct recorded *history, size_t index)
 	return true;
 }
 
-/* Adds a hole, and merges it with those that it touches. */
+/* Adds a gap and merges it with the gaps that it touches. */
 static void note_gap(struct recorded *history, const struct history_gap *gap)
 {
 	size_t index = gap_after(history, gap->day, gap->from);
@@ -114,7 +114,7 @@ static void note_gap(struct recorded *history, const struct history_gap *gap)
 		note_gap(history, &(struct history_gap){gap->day, 0, INT64_MAX, 0, gap->why});
 }
 
-/* Moves the reader's holes to those of the history. */
+/* Moves the reader's holes to the history's gaps. */
 static void take_holes(struct recorded *history, struct day_reader *reader)
 {
 	for (size_t i = 0; i < reader->hole_count; i++) {
@@ -129,7 +129,7 @@ static void take_holes(struct recorded *history, struct day_reader *reader)
 	reader->hole_count = 0;
 }
 
-/* Forgets the holes of a file that another one has replaced. */
+/* Forgets the gaps of a file that was removed or replaced. */
 static void forget_gaps(struct recorded *history, uint32_t day)
 {
 	size_t kept = 0;
@@ -166,13 +166,14 @@ static void close_entry(struct recorded *history, struct history_entry *entry)
 	history->open_count--;
 }
 
-/* A missing file may be there later, and a free descriptor, too. */
+/* Whether a later attempt may succeed: the file may appear, or a descriptor may become free. */
 static bool is_passing(int status)
 {
 	return status == -ENOENT || status == -EMFILE || status == -ENFILE;
 }
 
-/* Keeps the reason why a file cannot be read; all of it is a hole then. */
+/* Keeps the reason why a file cannot be read. The whole file becomes a gap, unless a later attempt may
+ * succeed. */
 static void refuse_entry(struct recorded *history, struct history_entry *entry, int result,
 			 const struct error *why)
 {
@@ -182,7 +183,7 @@ static void refuse_entry(struct recorded *history, struct history_entry *entry, 
 		note_gap(history, &(struct history_gap){entry->day, 0, INT64_MAX, 0, entry->why});
 }
 
-/* Forgets all that was read of a file: another one of its name may have other rounds at the same offsets. */
+/* Forgets all that was read of a file: a new file of this name may have other rounds at the same offsets. */
 static void forget_entry(struct recorded *history, struct history_entry *entry)
 {
 	close_entry(history, entry);
@@ -213,7 +214,7 @@ static void take_files(struct recorded *history, const struct history_files *fil
 	history->entry_count = files->count;
 }
 
-/* Finds the rounds appended to a file that is open. */
+/* Finds the rounds that were appended to an open file. */
 static void follow_entry(struct recorded *history, struct history_entry *entry)
 {
 	struct error why;
@@ -234,8 +235,7 @@ static void follow_entry(struct recorded *history, struct history_entry *entry)
 	}
 }
 
-/* Lists the directory again: new files are there, removed ones are not, and those that are open have what was
- * recorded meanwhile. */
+/* Lists the directory again, adds new files, drops removed ones, and finds what was appended to open ones. */
 static int refresh(struct recorded *history, struct error *error)
 {
 	struct history_files files;
@@ -328,8 +328,8 @@ static uint32_t intern_boot(struct recorded *history, const struct history_boot 
 	return number;
 }
 
-/* Returns a number for the boot of a round, the same for all files; UINT32_MAX if its facts cannot be read.
- * Then the facts are a hole, and the round can still be read. */
+/* Returns the index of a round's boot in history->boots, which all files share. Returns UINT32_MAX if the
+ * boot's facts cannot be read: they become a gap, and the round can still be read. */
 static uint32_t boot_number(struct recorded *history, struct history_entry *entry,
 			    const struct day_round *row)
 {
@@ -376,7 +376,7 @@ static int64_t first_id(bool forward)
 	return forward ? 0 : INT64_MAX;
 }
 
-/* Returns the first round outside of holes, from an index on in a direction, or NULL. */
+/* Returns the first round outside gaps, from an index on forwards or backwards, or NULL. */
 static const struct day_round *find_whole(const struct recorded *history, const struct history_entry *entry,
 					  size_t index, bool forward)
 {
@@ -389,7 +389,7 @@ static const struct day_round *find_whole(const struct recorded *history, const 
 	return NULL;
 }
 
-/* As find_whole(), from an id on. */
+/* Like find_whole(), from an id on. */
 static const struct day_round *seek_round(const struct recorded *history, const struct history_entry *entry,
 					  bool forward, int64_t id)
 {
@@ -409,9 +409,9 @@ static struct history_round round_to_give(struct recorded *history, struct histo
 }
 
 /*
- * The first round in a direction, in the file of an index from an id on, and then in the next ones. 1: found,
- * 0: none. A file that cannot be opened is passed over: why the first of them cannot is in *ret_passed, with
- * its sentence in `error`, or 0.
+ * Finds the first round forwards or backwards: in the file of an index from an id on, then in the next files.
+ * Returns 1 if found, else 0. Files that cannot be opened are passed over. `*ret_passed` is the negative
+ * errno of the first such file, with its sentence in `error`; 0 if all could be opened.
  */
 static int search(struct recorded *history, size_t index, bool forward, int64_t id,
 		  struct history_round *ret_round, int *ret_passed, struct error *error)
@@ -470,7 +470,7 @@ static int find_end(struct history *base, bool newest, struct history_round *ret
 	return error_set(error, -ENODATA, "%s: there is no round in it yet", base->directory);
 }
 
-/* Returns the round nearest to a time, at or before it or at or after it, or NULL. */
+/* Returns the nearest round at or before a time if `before`, else at or after the time; NULL for none. */
 static const struct day_round *find_in_entry(const struct recorded *history,
 					     const struct history_entry *entry, uint64_t unix_ns, bool before)
 {
@@ -604,7 +604,7 @@ static bool adjoins(const struct history *base, const struct history_round *befo
 /* --- snapshots of rounds --- */
 
 /*
- * Notes that a round cannot be decoded, nor the rounds encoded against it, up to the next one that can.
+ * Adds a gap for a round that cannot be decoded and for those after it that depend on it.
  */
 static void note_damaged(struct recorded *history, struct history_entry *entry, int64_t id, const char *why)
 {
@@ -614,11 +614,11 @@ static void note_damaged(struct recorded *history, struct history_entry *entry, 
 	uint32_t ignored;
 	size_t next = first;
 
-	/* the first of them is damaged whatever it is encoded against */
+	/* the first round is damaged whatever it is encoded against */
 	while (next < reader->round_count &&
 	       (next == first || hash_map_get(&damaged, reader->rounds[next].against, &ignored)))
 		hash_map_set(&damaged, (uint64_t)reader->rounds[next++].round.id, 1);
-	/* rounds appended later may be whole */
+	/* the gap ends with the known rounds, since those appended later may be whole */
 	note_gap(history,
 		 &(struct history_gap){entry->day, id,
 				       next < reader->round_count ? reader->rounds[next].round.id
@@ -628,8 +628,8 @@ static void note_damaged(struct recorded *history, struct history_entry *entry, 
 }
 
 enum {
-	/* Rounds in a chain from a whole one on; a recorder makes 13 at most. In a hostile file each may have
-	 * thousands of threads more than the one before for a few bytes. */
+	/* Most rounds in a chain, which begins with a whole one; a recorder's have 13 at most. In a hostile
+	 * file each round could add thousands of threads for a few bytes. */
 	CHAIN_MAX = 16,
 };
 
@@ -773,7 +773,7 @@ static int read_gone(struct history *base, const struct history_round *round, st
 
 /* --- days and marks --- */
 
-/* Counts the rounds, gaps and marks of an open file; they are unknown if it is damaged. */
+/* Counts the rounds, gaps and marks of an open file. The counts of a damaged file are unknown. */
 static void describe_day(const struct recorded *history, const struct history_entry *entry,
 			 struct history_day *day)
 {
@@ -824,8 +824,8 @@ static int read_marks(struct history *base, uint64_t from_unix_ns, uint64_t to_u
 	for (size_t i = 0; result == 0 && i < history->entry_count; i++) {
 		struct history_entry *entry = &history->entries[i];
 
-		/* a mark lies in the file of its day, in the one before while that is open, or in a later
-		 * one if the disk was full */
+		/* a mark lies in the file of its day, in the file before if that was still open, or in a
+		 * later file if the disk was full */
 		if (history_files_end(entry->day) + HISTORY_FILES_DAY_NS < from_unix_ns)
 			continue;
 		/* of what is damaged the other functions tell */
@@ -864,8 +864,11 @@ static void search_entry(struct recorded *history, struct history_entry *entry)
 	take_holes(history, &entry->reader);
 }
 
-/* Returns the time at which a hole begins or ends: that of the first lost round if an index lists it, else of
- * the round before it; and of the round after it. Without such a round the day begins or ends there. */
+/*
+ * Returns the time at which a gap begins or ends. It begins at the first lost round if an index lists that,
+ * else at the round before the gap; it ends at the round after the gap. Without such a round it begins or
+ * ends with the day.
+ */
 static uint64_t time_of(const struct recorded *history, const struct history_gap *gap, bool is_end)
 {
 	const struct day_reader *reader = NULL;
@@ -924,7 +927,7 @@ static const struct history_functions functions = {
 	.is_one_start = is_one_start,
 };
 
-/* Says why a directory that can be listed is no history. */
+/* Sets the error for a directory that can be listed but isn't a history. */
 static int refuse_directory(const char *directory, const struct history_files *files, struct error *error)
 {
 	char name[HISTORY_FILES_NAME];

@@ -31,8 +31,8 @@ enum {
 	LEVEL_STEP,
 	LEVELS,
 	MIDDLE_EVERY = 12,    /* rounds */
-	PARTS_FOR_LIMIT = 8,  /* the limit of bytes is kept by removing files: so many of them at least */
-	MARKS_WAITING = 1000, /* refused by a full disk; later ones are lost */
+	PARTS_FOR_LIMIT = 8,  /* a file's limit is max_bytes divided by this: only whole files are removed */
+	MARKS_WAITING = 1000, /* marks kept while the disk is full; further ones are lost */
 };
 
 #define WHOLE_EVERY_NS (UINT64_C(3600) * NS_PER_S)
@@ -45,7 +45,8 @@ enum {
 #define SLEW_DIVISOR 2000
 #define STEP_FAR_NS  (UINT64_C(3600) * NS_PER_S) /* a jump after which nothing is removed for its age */
 #define SUSPENDED_NS (NS_PER_S / 2)              /* a host sleeps for longer than that */
-/* Latest time of a round: files have signed numbers. A time before 1970 is a larger number. */
+/* Latest time of a round, since files have signed numbers. Times before 1970 are larger as unsigned numbers,
+ * and so are refused, too. */
 #define LATEST_NS  (INT64_MAX - UINT64_C(86400) * NS_PER_S)
 #define PART_BYTES (UINT64_C(1) << 20) /* the least that a part of a day holds */
 
@@ -64,16 +65,16 @@ struct history_writer {
 	uint64_t next_unix_ns;   /* earliest time of the file's next round */
 	uint64_t snapshot_bytes; /* of those that the marks of the file have */
 	char *last_snapshot;     /* the last of them, owned; NULL: none */
-	uint32_t skip_to;        /* file after the last one that turned out to be damaged */
+	uint32_t skip_to;        /* number just past the last file that turned out to be damaged */
 	/* The last rounds of each level, a reference each, and their ids; the last one is the round before.
 	 * NULL: the next round is whole. */
 	struct snapshot *levels[LEVELS];
 	int64_t level_ids[LEVELS];
-	struct history_marks waiting; /* refused by a full disk */
+	struct history_marks waiting; /* marks that a full disk refused */
 	uint64_t whole_unix_ns;
 	unsigned int since_middle;
-	struct day_round last; /* the last stored round, by whichever writer */
-	char *last_boot_id;    /* its, owned; NULL: there is none, or it is not known */
+	struct day_round last; /* the last stored round, by this writer or an earlier one */
+	char *last_boot_id;    /* boot id of `last`, owned; NULL: no round, or its boot is unknown */
 	/* The clocks of the last round that came, stored or not, and the id of its boot, owned, NULL for
 	 * none. */
 	uint64_t seen_unix_ns, seen_boottime_ns;
@@ -101,7 +102,7 @@ static void notify(struct history_writer *writer, const char *format, const char
 	writer->has_notice = true;
 }
 
-/* Starts syncing the file if an index was written and no other sync is running. */
+/* Starts syncing the file if an index was written, unless another sync is still running at the deadline. */
 static void sync_file(struct history_writer *writer, uint64_t deadline_ns)
 {
 	int result;
@@ -244,7 +245,7 @@ static uint64_t snapshot_bytes(const struct history_writer *writer, const char *
 	return is_there ? (uint64_t)status.st_blocks * 512 : 0;
 }
 
-/* Returns the bytes of the snapshots that marks of a file name, and removes them if `removes`. */
+/* Returns the bytes of the snapshots that a file's marks name, and removes the snapshots if `removes`. */
 static uint64_t snapshots_of_day(struct history_writer *writer, uint32_t day, bool removes)
 {
 	struct history_marks marks = {0};
@@ -601,7 +602,7 @@ static size_t level_of(const struct history_writer *writer, const struct snapsho
 	return writer->since_middle + 1 >= MIDDLE_EVERY ? LEVEL_MIDDLE : LEVEL_STEP;
 }
 
-/* Keeps a stored round, against which later ones are encoded. */
+/* Keeps a stored round, so that later ones can be encoded against it. */
 static void remember(struct history_writer *writer, struct snapshot *round, const struct day_round *row,
 		     size_t level)
 {
@@ -645,7 +646,7 @@ static int store_round(struct history_writer *writer, struct snapshot *round, co
 
 	if (result < 0)
 		return result;
-	/* another file begins with a whole round */
+	/* only now: choose_file() may have begun another file, whose first round is whole */
 	level = level_of(writer, round);
 	against = level == LEVEL_STEP ? LEVEL_STEP : LEVEL_WHOLE;
 	row = describe(writer, round, before);
@@ -677,7 +678,7 @@ static int pause_recording(struct history_writer *writer, int result, const stru
 	return error_set(error, result, "%s", why->text);
 }
 
-/* Appends a mark to the open file, or to the one of its time. */
+/* Appends a mark to the open file; without one, to the file of the mark's time. */
 static int store_mark(struct history_writer *writer, const struct history_mark *mark, struct error *error)
 {
 	int result = 0;
@@ -715,7 +716,7 @@ int history_writer_add(struct history_writer *writer, struct snapshot *round, st
 	if (result < 0)
 		return pause_recording(writer, result, &why, error);
 	last = writer->levels[LEVEL_STEP];
-	/* also if its file is closed: the interval does not need it decoded */
+	/* even if the file of `last` was closed: decoding an interval does not need the round before */
 	if (last != NULL && follows(last, round))
 		before = snapshot_reference(last);
 	look_for_old(writer, round);

@@ -10,9 +10,9 @@
 #include "snapshot/snapshot.h"
 
 /*
- * Records rounds into a history. A history has one writer, which belongs to one thread. What a call stored
- * stays there whatever becomes of the process. What it stored is brought to the disk with every 64th round,
- * by a thread of its own: when the whole machine ends, the rounds since then may be lost, and nothing else.
+ * Records rounds into a history. A history has one writer, which belongs to one thread. Whatever a call has
+ * stored survives the end of the process. A separate thread syncs the file to the disk with every 64th round:
+ * if the whole machine fails, only the rounds since the last sync may be lost.
  */
 struct history_writer;
 
@@ -36,23 +36,23 @@ struct history_writer_state {
 };
 
 /*
- * Becomes the writer of a history. Returns 0 or a negative errno with a sentence: -EBUSY another one records
- * there (it says who, where and since when); -ENOTDIR, -EACCES, -EROFS, -ENOSPC. Times, also those of
- * what is removed, are those of the rounds.
+ * Becomes the writer of a history. Returns 0 or a negative errno with a sentence: -EBUSY another process
+ * records there (the sentence says which, where and since when); -ENOTDIR, -EACCES, -EROFS, -ENOSPC. All
+ * times are those of the rounds, also to decide which files are too old.
  */
 int history_writer_open(const struct history_writer_options *options, struct history_writer **ret_writer,
 			struct error *error);
 
 /*
- * Stores a round, a whole snapshot of capture_round(); the writer takes references of its own.
- * Returns 0, or a negative errno with a sentence that says why it could not be stored and what would help:
- * -ENOSPC, -EDQUOT, -EROFS, -EIO ... Then recording pauses: nothing is lost that was stored before,
- * and the next call goes on if it can. The sentence is worth saying once.
+ * Stores a round, a whole snapshot of capture_round(); the writer takes references of its own. Returns 0, or
+ * a negative errno with a sentence that says why the round could not be stored and what would help: -ENOSPC,
+ * -EDQUOT, -EROFS, -EIO ... After an error recording pauses: rounds stored before are kept, and the next call
+ * resumes if it can. While paused, reporting the sentence once is enough.
  */
 int history_writer_add(struct history_writer *writer, struct snapshot *round, struct error *error);
 
-/* Stores a mark; its texts are copied. One that a full disk refuses is kept, and stored with the next round
- * that there is room for. Errors as above. */
+/* Stores a mark; its texts are copied. If the disk is full, the mark is kept and stored after the next round
+ * that fits. Errors as for history_writer_add(). */
 int history_writer_mark(struct history_writer *writer, const struct history_mark *mark, struct error *error);
 
 const struct history_writer_state *history_writer_state(const struct history_writer *writer);

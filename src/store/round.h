@@ -54,7 +54,7 @@ enum round_stream {
 	STREAM_LATENCY_SHARES = STREAM_DELAYS + 8, /* how many, and the members of each */
 	STREAM_DEVICES = STREAM_LATENCY_SHARES + 1 + 8,
 	STREAM_MARKS = STREAM_DEVICES + 4, /* one number: made-up names have their mark */
-	STREAM_TITLES,                     /* how many, which are those of the other round, processes */
+	STREAM_TITLES, /* count, references to titles of the other round, tgids of other titles */
 	STREAM_TITLE_TEXTS,
 	STREAM_TOTAL,
 };
@@ -212,8 +212,8 @@ void round_code_devices(struct round *round);
 
 /* --- titles.c --- */
 
-/* Titles of processes. Rounds without any, such as those of versions that read none, have no stream of them.
- */
+/* Codes titles of processes. A round without titles, such as one of an older version, has no stream of
+ * titles. */
 void round_code_titles(struct round *round);
 
 /* --- interval.c --- */

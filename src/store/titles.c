@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Titles of processes: those that differ from the other round. */
+/* Codes titles of processes. A title that the other round has, too, is coded as a reference to it. */
 #include <string.h>
 
 #include "base/unicode.h"
@@ -10,7 +10,8 @@ static bool is_same_title(const struct process_title *a, const struct process_ti
 	return a->tgid == b->tgid && strcmp(a->text, b->text) == 0;
 }
 
-/* The same title in `against`, at or after `next`; UINT32_MAX for none. Both lists ascend by process. */
+/* Returns the index of the same title in `against`, searching from `next` on; UINT32_MAX if it has none.
+ * Titles ascend by process in both rounds. */
 static uint32_t find_old(const struct provenance *against, const struct process_title *title, size_t next)
 {
 	while (next < against->title_count && against->titles[next].tgid < title->tgid)
@@ -19,7 +20,7 @@ static uint32_t find_old(const struct provenance *against, const struct process_
 											   : UINT32_MAX;
 }
 
-/* Codes a title that `against` lacks; `above` is the process of the title before it. */
+/* Codes a title that `against` lacks. `above` is the tgid of the title before it in the list. */
 static struct process_title code_new_title(struct round *round, const struct process_title *title,
 					   uint32_t above)
 {
