@@ -16,13 +16,14 @@
 #include "table/tab.h"
 
 enum {
-	PARTS_MIN = 8,    /* of a side; with fewer nothing is tested */
-	LENGTHS_MOST = 3, /* the longer window is at most so many times the shorter one */
-	BURST_PARTS = 4,  /* a burst is in at most one of so many parts */
-	BURST_TIMES = 10, /* and so many times what any part of the other side has */
-	BURST_HARM = 10,
+	PARTS_MIN = 8,   /* of a side; with fewer nothing is tested */
+	BURST_PARTS = 4, /* a burst is in at most one of so many parts */
 };
 
+/* The largest ratio of the lengths of two windows that are tested. */
+static const double lengths_most = 3;
+/* The least size of a burst: as a multiple of the other side's largest part, and in units of harm. */
+static const double burst_times = 10, burst_harm = 10;
 /* A change has to be so many times the larger spread: about twice the standard deviation of a part. */
 static const double spreads_min = 3;
 /* Up to this likelihood of chance it is the mean of both: a wait that grows also varies more. */
@@ -217,7 +218,7 @@ static const char *find_refusal(const struct diff_evidence *evidence)
 	if (fmin(length[DIFF_BEFORE], length[DIFF_AFTER]) < NS_PER_S)
 		return "a window is shorter than 1 s";
 	if (fmax(length[DIFF_BEFORE], length[DIFF_AFTER]) >
-	    LENGTHS_MOST * fmin(length[DIFF_BEFORE], length[DIFF_AFTER]))
+	    lengths_most * fmin(length[DIFF_BEFORE], length[DIFF_AFTER]))
 		return "one window is more than three times as long as the other";
 	if (evidence->diff->options.members[DIFF_BEFORE] != NULL ||
 	    evidence->diff->options.members[DIFF_AFTER] != NULL ||
@@ -455,8 +456,8 @@ static bool find_burst(const struct diff *diff, const struct diff_pair *pair, en
 		return false;
 	metric = column_metric(column);
 	if (evidence->of[metric].parts[side] == NULL ||
-	    fabs(value->delta) < BURST_TIMES * largest_part(evidence, metric, index, other) ||
-	    fabs(value->delta) < BURST_HARM * diff_harm_unit(pair, column) ||
+	    fabs(value->delta) < burst_times * largest_part(evidence, metric, index, other) ||
+	    fabs(value->delta) < burst_harm * diff_harm_unit(pair, column) ||
 	    find_fullest(evidence, metric, index, side, &first, &last) >
 		    evidence->part_count[side] / BURST_PARTS)
 		return false;
@@ -538,7 +539,7 @@ size_t diff_evidence_runs_needed(const struct diff *diff, const struct diff_pair
 	free(numbers);
 	if (count[DIFF_BEFORE] < 2 && count[DIFF_AFTER] < 2)
 		return 0;
-	return needed > DIFF_EVIDENCE_RUNS ? (size_t)needed : DIFF_EVIDENCE_RUNS;
+	return needed > (double)DIFF_EVIDENCE_RUNS ? (size_t)needed : DIFF_EVIDENCE_RUNS;
 }
 
 /* --- verdicts --- */
