@@ -260,7 +260,7 @@ static void print_figures(const char *name, const struct figures *figures)
 	       figures->threads, figures->moved, figures->read_us / 1e3, figures->store_us / 1e3,
 	       figures->store_mean_us / 1e3, figures->encode_us / 1e3, figures->decode_us / 1e3,
 	       figures->encode_whole_us / 1e3, figures->decode_whole_us / 1e3, figures->bytes,
-	       figures->bytes * DAY_ROUNDS / 1e6);
+	       figures->bytes * (double)DAY_ROUNDS / 1e6);
 	if (figures->atop_us != 0)
 		printf(" %8.2f %8.0f", figures->atop_us / 1e3, figures->atop_bytes);
 	printf("\n");

@@ -224,7 +224,7 @@ static double wait_for(struct watched *watched, const char *text)
 {
 	while (!shows(watched, text)) {
 		if (!take_in(watched, PATIENCE_MS) ||
-		    watched->last_us - watched->start_us > PATIENCE_MS * 1e3)
+		    watched->last_us - watched->start_us > (double)PATIENCE_MS * 1e3)
 			return NAN;
 	}
 	return (watched->last_us - watched->start_us) / 1000;
@@ -374,7 +374,7 @@ static double key_us(struct watched *watched, const char *key)
 			return NAN;
 		while (take_in(watched, PAINT_END_MS))
 			;
-		if (watched->last_us - start > PATIENCE_MS * 1e3)
+		if (watched->last_us - start > (double)PATIENCE_MS * 1e3)
 			return NAN;
 		/* the titles, and bars and the beginnings of rows: other cells change with each round */
 	} while (changed_cells(&before, watched, HEADER_ROWS, HEADER_ROWS + TITLE_ROWS, TERMINAL_COLUMNS) +

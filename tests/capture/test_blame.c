@@ -676,7 +676,7 @@ static void test_in_kernel_while_throttled(void **state)
 		struct blame *blame = measure_in_kernel(group, &wait);
 
 		able = blame != NULL;
-		right = able && is_whole(blame, wait, WAIT_MS * 1e6) &&
+		right = able && is_whole(blame, wait, (double)WAIT_MS * 1e6) &&
 			culprit_time(blame, "(throttled)") < 0.05 * wait;
 		free(blame);
 	}
