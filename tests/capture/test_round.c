@@ -120,15 +120,18 @@ static const enum metric counters[] = {
 static const enum metric facts[] = {METRIC_POLICY, METRIC_NICE, METRIC_PRIORITY, METRIC_RT_PRIORITY,
 				    METRIC_NR_THREADS};
 
-/* By how much a pass may be ahead of files, or behind: of clock ticks, which the kernel shares out anew at
- * each reading of its own, and of run time, which its files have as of the last tick. */
+/*
+ * By how much a round may be ahead of another capture, or behind: of clock ticks, which the kernel shares out
+ * anew at each reading of its own, of run time, which its files have as of the last tick, and of waits, from
+ * which each capture takes what it saw of a sleep that the kernel counts as one (struct task_slept).
+ */
 static uint64_t slack_of(enum metric counter)
 {
 	if (live_backend != CAPTURE_BACKEND_BPF)
 		return 0;
-	return counter == METRIC_RUN_TIME_NS                  ? NS_PER_TICK
-	       : metric_type(counter)->ladder == LADDER_TICKS ? 1
-							      : 0;
+	if (counter == METRIC_RUN_TIME_NS || counter == METRIC_WAIT_TIME_NS)
+		return NS_PER_TICK;
+	return metric_type(counter)->ladder == LADDER_TICKS;
 }
 
 /* Every counter of the round lies between a full capture before it and one after it. */
