@@ -343,6 +343,15 @@ static bool has_row(const struct snapshot *snapshot, uint32_t tgid)
 }
 
 /*
+ * Whether the task may be the one that a pass saw. A thread that takes over the leader's id in execve(2) may
+ * get the memory of a leader before it: one that has executed less is of an earlier time.
+ */
+static bool may_be_seen(const struct thread_seen *seen, const struct exit_identity *identity)
+{
+	return seen->task == identity->task && (uint32_t)identity->self_exec_id >= seen->exec_id;
+}
+
+/*
  * The row of a task in one of the two snapshots, or SNAPSHOT_NO_ROW. Where the address of its structure is
  * not known, its start decides.
  */
@@ -354,7 +363,7 @@ static uint32_t find_row(const struct side *side, const struct bpf_exit_item *it
 
 	if (row != SNAPSHOT_NO_ROW &&
 	    snapshot->start_time[row] == item->identity.start_boottime / NS_PER_TICK &&
-	    (side->states == NULL || side->states[row].seen.task == item->identity.task))
+	    (side->states == NULL || may_be_seen(&side->states[row].seen, &item->identity)))
 		return row;
 	if (tgid != tid || side->states == NULL)
 		return SNAPSHOT_NO_ROW;
@@ -589,7 +598,7 @@ static void add_item(struct reading *reading, const struct bpf_exit_item *item)
 		return; /* its row goes in another round, and it with it */
 	if (!ambiguous)
 		row = find_row(&reading->before, item);
-	/* one that took over a leader's start may have the memory of the one before: a row counts once */
+	/* one that took over a leader's id later may have the same memory: a row counts once */
 	if (row != SNAPSHOT_NO_ROW && reading->counted[row])
 		row = SNAPSHOT_NO_ROW;
 	if (item->thread.is_free != 0)

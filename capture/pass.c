@@ -775,6 +775,7 @@ static void fill_row(struct intake *intake, struct process *process, size_t row)
 		.slept_from = task_sleeps(parts.record) ? parts.record->exec_start : AWAKE,
 		.cgroup = parts.record->cgroup,
 		.thread_pointer = intake->with_io ? parts.record->thread_pointer : 0,
+		.exec_id = parts.record->exec_id,
 		.slept = slept,
 	};
 	if (changed)

@@ -63,6 +63,7 @@ struct thread_seen {
 	uint64_t slept_from;     /* its exec_start, if it was in D or asleep; else AWAKE */
 	uint64_t cgroup;         /* id */
 	uint64_t thread_pointer; /* 0 when unknown */
+	uint32_t exec_id;        /* of a leader: grows with each execve(2) */
 	struct task_slept slept;
 };
 

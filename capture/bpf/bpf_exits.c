@@ -332,6 +332,14 @@ static void add_item(struct bpf_exits *exits, const void *key, const void *value
 	memcpy(&item->thread, value, sizeof(item->thread));
 }
 
+static int compare_items(const void *a, const void *b)
+{
+	const struct bpf_exit_item *first = a, *second = b;
+
+	return (first->identity.self_exec_id > second->identity.self_exec_id) -
+	       (first->identity.self_exec_id < second->identity.self_exec_id);
+}
+
 int bpf_exits_list(struct bpf_exits *exits, const struct bpf_exit_item **ret_items, size_t *ret_count)
 {
 	int result;
@@ -341,6 +349,8 @@ int bpf_exits_list(struct bpf_exits *exits, const struct bpf_exit_item **ret_ite
 	result = read_map(exits, exits->object->maps.ending, 0, false, add_item);
 	if (result == 0)
 		result = read_map(exits, exits->object->maps.threads, 0, false, add_item);
+	if (exits->item_count != 0)
+		qsort(exits->items, exits->item_count, sizeof(*exits->items), compare_items);
 	*ret_items = exits->items;
 	*ret_count = exits->item_count;
 	return result;

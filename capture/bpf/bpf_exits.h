@@ -53,9 +53,10 @@ int bpf_exits_read_groups(struct bpf_exits *exits, const struct bpf_exit_group *
 			  size_t *ret_count);
 
 /*
- * Every task that has ended and was neither taken nor added to a sum, in no particular order: those that are
- * not free yet, and those that are free and a round may have seen. Owned by the reader and valid until the
- * next call. Returns 0 or a negative errno: then some may be missing.
+ * Every task that has ended and was neither taken nor added to a sum: those that are not free yet, and those
+ * that are free and a round may have seen. Of a process whose threads execute programs, each takes the
+ * leader's id over: they are listed in the order in which they had it. Owned by the reader and valid until
+ * the next call. Returns 0 or a negative errno: then some may be missing.
  */
 int bpf_exits_list(struct bpf_exits *exits, const struct bpf_exit_item **ret_items, size_t *ret_count);
 

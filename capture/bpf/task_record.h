@@ -95,8 +95,8 @@ struct task_record {
 	__u32 policy, rt_priority;
 	__s32 priority; /* as stat prints it */
 	__s32 nice;
-	__u32 flags; /* TASK_… */
-	__u32 reserved;
+	__u32 flags;   /* TASK_… */
+	__u32 exec_id; /* of a leader: lower half of self_exec_id, which grows with each execve(2); else 0 */
 	/* These change while a task stands still; not compared. */
 	__u64 clock_lag; /* by which the task clock of its run queue is behind the clock */
 	__u64 resident;  /* pages, of its address space; of a leader, or where that has none of anyone */

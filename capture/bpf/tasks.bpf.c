@@ -188,7 +188,8 @@ static __always_inline void fill_record(struct task_struct *task, struct task_re
 	record->priority = (__s32)task->prio - FIRST_FAIR_PRIORITY;
 	record->nice = (__s32)task->static_prio - NICE_0_PRIORITY;
 	record->flags = task->on_cpu != 0 ? TASK_RUNNING : 0;
-	record->reserved = 0;
+	/* its cache line is read for nothing else */
+	record->exec_id = task->pid == task->tgid ? (__u32)task->self_exec_id : 0;
 	if (bpf_core_field_exists(task->scx.flags) && (task->scx.flags & ext_state_mask) == ext_state_enabled)
 		record->flags |= TASK_EXT;
 	if (is_frozen(task))
