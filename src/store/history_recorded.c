@@ -166,10 +166,15 @@ static void close_entry(struct recorded *history, struct history_entry *entry)
 	history->open_count--;
 }
 
+static bool lacks_descriptors(int status)
+{
+	return status == -EMFILE || status == -ENFILE;
+}
+
 /* Whether a later attempt may succeed: the file may appear, or a descriptor may become free. */
 static bool is_passing(int status)
 {
-	return status == -ENOENT || status == -EMFILE || status == -ENFILE;
+	return status == -ENOENT || lacks_descriptors(status);
 }
 
 /* Keeps the reason why a file cannot be read. The whole file becomes a gap, unless a later attempt may
@@ -278,6 +283,20 @@ static int open_entry(struct recorded *history, struct history_entry *entry, str
 	history->open_count++;
 	take_holes(history, &entry->reader);
 	return 0;
+}
+
+/*
+ * Opens a file in a walk through several. Returns 1 if it is open, 0 if it is to be passed over, since it is
+ * gone or is a hole now, and a negative errno if descriptors are lacking: then its rounds must not be missed.
+ */
+static int try_entry(struct recorded *history, struct history_entry *entry, struct error *error)
+{
+	struct error why;
+	const int result = open_entry(history, entry, &why);
+
+	if (lacks_descriptors(result))
+		return error_set(error, result, "%s", why.text);
+	return result == 0;
 }
 
 /* The file of a number, open; NULL with an error where it cannot be read or is gone. */
@@ -410,8 +429,9 @@ static struct history_round round_to_give(struct recorded *history, struct histo
 
 /*
  * Finds the first round forwards or backwards: in the file of an index from an id on, then in the next files.
- * Returns 1 if found, else 0. Files that cannot be opened are passed over. `*ret_passed` is the negative
- * errno of the first such file, with its sentence in `error`; 0 if all could be opened.
+ * Returns 1 if found, else 0, or a negative errno if descriptors are lacking. Other files that cannot be
+ * opened are passed over. `*ret_passed` is the negative errno of the first such file, with its sentence in
+ * `error`; 0 if all could be opened.
  */
 static int search(struct recorded *history, size_t index, bool forward, int64_t id,
 		  struct history_round *ret_round, int *ret_passed, struct error *error)
@@ -423,6 +443,8 @@ static int search(struct recorded *history, size_t index, bool forward, int64_t 
 		struct error why;
 		const int result = open_entry(history, entry, &why);
 
+		if (lacks_descriptors(result))
+			return error_set(error, result, "%s", why.text);
 		if (result < 0) {
 			if (*ret_passed == 0)
 				*ret_passed = error_set(error, result, "%s", why.text);
@@ -462,8 +484,10 @@ static int find_end(struct history *base, bool newest, struct history_round *ret
 	if (result == 0 && newest)
 		result = search(history, history->entry_count - 1, false, first_id(false), ret_round, &passed,
 				error);
-	if (result != 0 || passed != 0)
-		return result > 0 ? 0 : passed;
+	if (result != 0)
+		return result > 0 ? 0 : result;
+	if (passed != 0)
+		return passed;
 	if (history->gap_count != 0)
 		return error_set(error, -ENODATA, "%s: no round in it can be read: %s", base->directory,
 				 history->gaps[0].why);
@@ -486,7 +510,7 @@ static int find_side(struct history *base, uint64_t unix_ns, bool before, struct
 {
 	struct recorded *history = recorded_of(base);
 	/* what is newer may have been recorded since the files were listed */
-	const int result = refresh(history, error);
+	int result = refresh(history, error);
 	bool found = false;
 	uint32_t found_day = 0;
 
@@ -502,7 +526,10 @@ static int find_side(struct history *base, uint64_t unix_ns, bool before, struct
 		/* those of one date may be of the same time, when the clock went back */
 		if (found && !history_files_same_date(entry->day, found_day))
 			break;
-		if (open_entry(history, entry, NULL) < 0)
+		result = try_entry(history, entry, error);
+		if (result < 0)
+			return result;
+		if (result == 0)
 			continue;
 		row = find_in_entry(history, entry, unix_ns, before);
 		if (row == NULL)
@@ -557,7 +584,7 @@ static int range(struct history *base, uint64_t from_unix_ns, uint64_t to_unix_n
 	struct recorded *history = recorded_of(base);
 	struct history_round *rounds = NULL;
 	size_t count = 0, capacity = 0;
-	const int result = refresh(history, error);
+	int result = refresh(history, error);
 
 	if (result < 0)
 		return result;
@@ -566,7 +593,14 @@ static int range(struct history *base, uint64_t from_unix_ns, uint64_t to_unix_n
 		const struct day_round *row;
 
 		if (history_files_end(entry->day) <= from_unix_ns ||
-		    history_files_begin(entry->day) > to_unix_ns || open_entry(history, entry, NULL) < 0)
+		    history_files_begin(entry->day) > to_unix_ns)
+			continue;
+		result = try_entry(history, entry, error);
+		if (result < 0) {
+			free(rounds);
+			return result;
+		}
+		if (result == 0)
 			continue;
 		row = find_in_entry(history, entry, from_unix_ns, false);
 		while (row != NULL && row->round.unix_ns <= to_unix_ns) {
@@ -819,9 +853,9 @@ static int read_marks(struct history *base, uint64_t from_unix_ns, uint64_t to_u
 		      struct history_marks *ret_marks, struct error *error)
 {
 	struct recorded *history = recorded_of(base);
-	const int result = refresh(history, error);
+	int result = refresh(history, error);
 
-	for (size_t i = 0; result == 0 && i < history->entry_count; i++) {
+	for (size_t i = 0; result >= 0 && i < history->entry_count; i++) {
 		struct history_entry *entry = &history->entries[i];
 
 		/* a mark lies in the file of its day, in the file before if that was still open, or in a
@@ -829,14 +863,15 @@ static int read_marks(struct history *base, uint64_t from_unix_ns, uint64_t to_u
 		if (history_files_end(entry->day) + HISTORY_FILES_DAY_NS < from_unix_ns)
 			continue;
 		/* of what is damaged the other functions tell */
-		if (open_entry(history, entry, NULL) < 0)
+		result = try_entry(history, entry, error);
+		if (result <= 0)
 			continue;
 		day_reader_marks(&entry->reader, from_unix_ns, to_unix_ns, ret_marks);
 		take_holes(history, &entry->reader);
 	}
 	if (ret_marks->count != 0)
 		qsort(ret_marks->items, ret_marks->count, sizeof(*ret_marks->items), order_by_u64);
-	return result;
+	return result < 0 ? result : 0;
 }
 
 /* --- all that is damaged --- */
