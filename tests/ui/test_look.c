@@ -332,7 +332,11 @@ static void test_recorder(void **state)
 	(void)state;
 	pty_start(&pty, &options, arguments);
 	look_back(&pty);
-	assert_true(pty_find(&pty, "recorded in", NULL) < 0);
+	/* a step back from the first round of its own is one of the recorder's */
+	while (pty_find(&pty, "recorded in", NULL) >= 0) {
+		pty_hide(&pty, "\033", " ago)");
+		look_back(&pty);
+	}
 	pty_show(&pty, "{", "recorded in /tmp/ctop-replay-");
 	pty_wait_text(&pty, "the oldest round, without rates");
 	pty_hide(&pty, "t", "without rates");
