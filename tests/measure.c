@@ -91,23 +91,38 @@ void measure_between(struct measurement *measurement, const char *what, double v
 	measurement->is_off = true;
 }
 
-/* By a lock of the one directory that all builds on this host know. */
-static void take_turn(int operation)
-{
-	static int directory = -1;
+/* A lock of a directory that all builds on this host know. */
+struct turn {
+	const char *directory;
+	int descriptor;
+};
 
-	if (directory < 0)
-		directory = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (directory < 0 || flock(directory, operation) != 0)
-		print_message("cannot wait for tests that measure waits at the same time\n");
+static struct turn waits = {"/tmp", -1}, starved = {"/sys/devices/system/cpu", -1};
+
+static void take_turn(struct turn *turn, int operation)
+{
+	if (turn->descriptor < 0)
+		turn->descriptor = open(turn->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (turn->descriptor < 0 || flock(turn->descriptor, operation) != 0)
+		print_message("cannot wait for tests that measure the same at this time\n");
 }
 
 void measure_waits_beside_others(void)
 {
-	take_turn(LOCK_SH);
+	take_turn(&waits, LOCK_SH);
 }
 
 void measure_waits_alone(void)
 {
-	take_turn(LOCK_EX);
+	take_turn(&waits, LOCK_EX);
+}
+
+void measure_starved_begin(void)
+{
+	take_turn(&starved, LOCK_EX);
+}
+
+void measure_starved_end(void)
+{
+	take_turn(&starved, LOCK_UN);
 }

@@ -52,4 +52,11 @@ void measure_between(struct measurement *measurement, const char *what, double v
 void measure_waits_beside_others(void);
 void measure_waits_alone(void);
 
+/*
+ * Waits until no other test, of another build either, keeps threads from a CPU by a realtime policy, and
+ * keeps others waiting until measure_starved_end().
+ */
+void measure_starved_begin(void);
+void measure_starved_end(void);
+
 #endif

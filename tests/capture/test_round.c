@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -27,6 +26,7 @@
 #include "live.h"
 #include "snapshot/thread_match.h"
 #include "tests/cgroup.h"
+#include "tests/measure.h"
 #include "tests/wait.h"
 #include "window/window.h"
 
@@ -629,21 +629,16 @@ static void expect_wait_is_counted(struct capture *capture)
 static void test_starved_thread_is_stuck(void **state)
 {
 	cpu_set_t before;
-	char path[64];
 	struct capture *capture;
 	struct timed_round last, next;
 	long row;
 	pid_t child;
-	int cpu;
 
 	(void)state;
 	need_capability(CAP_SYS_NICE, "keep a thread from its CPU by a realtime policy");
 	if (!live_find_cpus(cpus))
 		skip_test("needs two CPUs");
-	/* the hog of another run would starve ours */
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d", cpus[0]);
-	cpu = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	assert_int_equal(flock(cpu, LOCK_EX), 0);
+	measure_starved_begin();
 	sched_getaffinity(0, sizeof(before), &before);
 	use_cpu(0, cpus[1]);
 	child = live_start(starve, NULL);
@@ -665,8 +660,7 @@ static void test_starved_thread_is_stuck(void **state)
 	live_end(child);
 	capture_close(capture);
 	sched_setaffinity(0, sizeof(before), &before);
-	flock(cpu, LOCK_UN);
-	close(cpu);
+	measure_starved_end();
 }
 
 /* The parent may need a CPU until it waits, and what it counts then shows one round later. */

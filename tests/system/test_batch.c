@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "../cmocka_include.h"
+#include "../measure.h"
 #include "base/clock.h"
 #include "harness.h"
 
@@ -271,10 +272,12 @@ static void test_stuck_starved(void **state)
 	struct run run;
 
 	(void)state;
+	measure_starved_begin();
 	test_worker_start(&worker, arguments);
 	start_batch(&running, worker.pid, options);
 	run_finish(&running, &run, &ordinary);
 	worker_end(&worker);
+	measure_starved_end();
 	run_expect(&run, 0);
 	cut_last_round(run.output, &round);
 	assert_number(&round, "starved", "stuck", 1, 1);
@@ -455,10 +458,12 @@ static void test_wait_under_way(void **state)
 
 	(void)state;
 	need_bpf();
+	measure_starved_begin();
 	test_worker_start(&worker, arguments);
 	watch_waits(&worker, &watched);
 	worker_report(&worker, threads);
 	worker_end(&worker);
+	measure_starved_end();
 	/* it has waited since the other one took the CPU, shortly before its work began */
 	assert_ages(&watched, "starved", threads[0].began_ns, threads[1].began_ns);
 	assert_int_equal(watched_number(&watched, 1, "starved", "run_queue"),
