@@ -343,8 +343,8 @@ static bool has_row(const struct snapshot *snapshot, uint32_t tgid)
 }
 
 /*
- * Whether the task may be the one that a pass saw. A thread that takes over the leader's id in execve(2) may
- * get the memory of a leader before it: one that has executed less is of an earlier time.
+ * Whether the ended task may be the one that a pass saw. A thread that takes over the leader's id in
+ * execve(2) may have the memory of an earlier leader. The earlier leader has executed fewer programs.
  */
 static bool may_be_seen(const struct thread_seen *seen, const struct exit_identity *identity)
 {
@@ -369,10 +369,10 @@ static uint32_t find_row(const struct side *side, const struct bpf_exit_item *it
 		return SNAPSHOT_NO_ROW;
 	/* it may have had another id then, which it gave up for the leader's in execve(2) */
 	row = round_find_task(snapshot, side->states, tgid, item->identity.task);
+	if (row == SNAPSHOT_NO_ROW || !may_be_seen(&side->states[row].seen, &item->identity))
+		return SNAPSHOT_NO_ROW;
 	/* a thread that began since may have got the memory of its structure */
-	return row != SNAPSHOT_NO_ROW && snapshot->start_time[row] * NS_PER_TICK > item->thread.ended_boottime
-		       ? SNAPSHOT_NO_ROW
-		       : row;
+	return snapshot->start_time[row] * NS_PER_TICK > item->thread.ended_boottime ? SNAPSHOT_NO_ROW : row;
 }
 
 static uint64_t tracking_key(const struct exit_identity *identity)

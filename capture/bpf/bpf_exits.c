@@ -332,6 +332,7 @@ static void add_item(struct bpf_exits *exits, const void *key, const void *value
 	memcpy(&item->thread, value, sizeof(item->thread));
 }
 
+/* Tasks that have executed fewer programs come first. */
 static int compare_items(const void *a, const void *b)
 {
 	const struct bpf_exit_item *first = a, *second = b;

@@ -53,10 +53,10 @@ int bpf_exits_read_groups(struct bpf_exits *exits, const struct bpf_exit_group *
 			  size_t *ret_count);
 
 /*
- * Every task that has ended and was neither taken nor added to a sum: those that are not free yet, and those
- * that are free and a round may have seen. Of a process whose threads execute programs, each takes the
- * leader's id over: they are listed in the order in which they had it. Owned by the reader and valid until
- * the next call. Returns 0 or a negative errno: then some may be missing.
+ * Lists every task that has ended and was neither taken nor added to a sum: tasks that are not free yet, and
+ * free ones that a round may have seen. Threads that take over a leader's id in execve(2) are listed in the
+ * order in which they had the id. The list is owned by the reader and valid until the next call. Returns 0 or
+ * a negative errno: then some may be missing.
  */
 int bpf_exits_list(struct bpf_exits *exits, const struct bpf_exit_item **ret_items, size_t *ret_count);
 

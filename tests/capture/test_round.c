@@ -121,9 +121,9 @@ static const enum metric facts[] = {METRIC_POLICY, METRIC_NICE, METRIC_PRIORITY,
 				    METRIC_NR_THREADS};
 
 /*
- * By how much a round may be ahead of another capture, or behind: of clock ticks, which the kernel shares out
- * anew at each reading of its own, of run time, which its files have as of the last tick, and of waits, from
- * which each capture takes what it saw of a sleep that the kernel counts as one (struct task_slept).
+ * Returns how far a counter of a round may be from that of another capture. The kernel divides clock ticks
+ * anew at each reading. Its files show run time as of the last tick. From waits each capture subtracts the
+ * sleep that it saw itself (struct task_slept).
  */
 static uint64_t slack_of(enum metric counter)
 {
