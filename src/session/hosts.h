@@ -26,10 +26,10 @@ void hosts_add(struct hosts *hosts, const char *name, struct snapshot *snapshot)
 
 /*
  * Returns the sorted table; at least one host must have been added, and none can be added afterwards. Its
- * columns are the names, HOST (the row's only host, or the number of hosts; not on the axis host), and those
- * of the view. Rows are sorted by name if the table lacks the sort column. `*ret_hosts` is the number of
- * hosts added, and `*ret_interval_ns` the length of the last host's window in ns, 0 if it has none. The table
- * is owned by `hosts`.
+ * columns are the names, HOST (the row's only host, or the number of hosts; not on the axis host), and the
+ * columns of the view. Rows are sorted by name if the table lacks the sort column. `*ret_hosts` is the number
+ * of hosts added, and `*ret_interval_ns` the length of the last host's window in ns, 0 if it has none. The
+ * table is owned by `hosts`.
  */
 struct table *hosts_table(struct hosts *hosts, size_t *ret_hosts, uint64_t *ret_interval_ns);
 

@@ -27,10 +27,10 @@
 	"@1763712000"
 
 /*
- * Parses a time in one of these forms. Lengths and days count back from `shown_unix_ns`, the moment on the
- * screen or else now; a time of day is the last one before `now_unix_ns`. All times are nanoseconds since
- * 1970; the result may be later than now. Returns 0, or -EINVAL with a sentence that names the nearest valid
- * form.
+ * Parses a time in one of these forms. Lengths and days count back from `shown_unix_ns`: the moment on the
+ * screen, or now without one. A time of day means its last occurrence before `now_unix_ns`. All times are
+ * nanoseconds since 1970; the result may be later than now. Returns 0, or -EINVAL with a sentence that names
+ * the nearest valid form.
  */
 int when_parse(const char *text, uint64_t shown_unix_ns, uint64_t now_unix_ns, uint64_t *ret_unix_ns,
 	       struct error *error);

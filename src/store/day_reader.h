@@ -16,8 +16,9 @@
 
 /*
  * Reads the file of a day. A reader trusts nothing in the file, takes no lock and needs no write permission.
- * It finds most rounds in indexes, and reads frames that no index lists one by one. Bytes without a frame
- * that holds are a hole if such a frame follows them. Otherwise the file ends there, for now.
+ * It finds most rounds in indexes, and reads frames that no index lists one by one. Bytes without a valid
+ * frame are a hole if a valid frame follows them. Otherwise they are the end of the file, where a recorder
+ * may be writing.
  */
 
 /* A damaged part of the file. */

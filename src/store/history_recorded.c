@@ -286,8 +286,9 @@ static int open_entry(struct recorded *history, struct history_entry *entry, str
 }
 
 /*
- * Opens a file in a walk through several. Returns 1 if it is open, 0 if it is to be passed over, since it is
- * gone or is a hole now, and a negative errno if descriptors are lacking: then its rounds must not be missed.
+ * Opens one of several files for a search. Returns 1 if the file is open, and 0 if it is gone or has become a
+ * gap: the search goes on without it. Returns a negative errno if no descriptor is free: a search without the
+ * file would miss its rounds.
  */
 static int try_entry(struct recorded *history, struct history_entry *entry, struct error *error)
 {

@@ -37,8 +37,8 @@ struct history_writer_state {
 
 /*
  * Becomes the writer of a history. Returns 0 or a negative errno with a sentence: -EBUSY another process
- * records there (the sentence says which, where and since when); -ENOTDIR, -EACCES, -EROFS, -ENOSPC. All
- * times are those of the rounds, also to decide which files are too old.
+ * records there (the sentence says which, where and since when); -ENOTDIR, -EACCES, -EROFS, -ENOSPC. The
+ * age of a file is measured by the times of rounds, not by the clock.
  */
 int history_writer_open(const struct history_writer_options *options, struct history_writer **ret_writer,
 			struct error *error);

@@ -40,8 +40,8 @@ typedef void hosts_moment_visit(void *context, const char *host, const struct hi
 
 /*
  * Reads the moments of each host, and calls `visit` for each in the order of the hosts' names. A few hosts
- * are read at the same time; two moments are read with their parts. Notes on stderr name each entry that is
- * left out because it has no history, or nothing readable at that time. Returns 0, or a negative errno with a
+ * are read at the same time; two moments are read with their parts. A note on stderr names each host that is
+ * left out, and why. Returns 0, or a negative errno with a
  * sentence: -ENODATA if no host is left, -EINVAL if the output of `options` is a file of one of the
  * histories.
  */
