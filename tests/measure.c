@@ -117,6 +117,11 @@ void measure_waits_alone(void)
 	take_turn(&waits, LOCK_EX);
 }
 
+void measure_waits_end(void)
+{
+	take_turn(&waits, LOCK_UN);
+}
+
 void measure_starved_begin(void)
 {
 	take_turn(&starved, LOCK_EX);

@@ -46,11 +46,12 @@ void measure_between(struct measurement *measurement, const char *what, double v
 /*
  * Each name of a thread that runs takes room in every measurement of waits on the host, so tests that make
  * many names spoil those of other tests. measure_waits_beside_others() waits until no test makes many names;
- * measure_waits_alone(), before many are made, until no test measures. Each holds until the other is called
- * or the program ends.
+ * measure_waits_alone(), before many are made, until no test measures. Each holds until the other or
+ * measure_waits_end() is called, or the program ends.
  */
 void measure_waits_beside_others(void);
 void measure_waits_alone(void);
+void measure_waits_end(void);
 
 /*
  * Waits until no other test, of another build either, keeps threads from a CPU by a realtime policy, and
