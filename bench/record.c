@@ -7,7 +7,6 @@
  * installed it records the same loads meanwhile. Rounds are a second apart and stored as if they were five.
  * `ctop export` runs beside `ctop -b` under the last load.
  */
-#include <dirent.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -48,33 +47,6 @@ struct figures {
 
 /* When the first round was, as it is stored: an hour begins. */
 #define FIRST_UNIX_NS (UINT64_C(1795161600) * NS_PER_S)
-
-static char *make_directory(void)
-{
-	const char *parent = getenv("TMPDIR");
-	char *directory = memory_format("%s/ctop-bench-XXXXXX", parent != NULL ? parent : "/var/tmp");
-
-	if (mkdtemp(directory) == NULL)
-		fail_call(directory);
-	return directory;
-}
-
-static void remove_directory(char *directory)
-{
-	DIR *listing = opendir(directory);
-	const struct dirent *entry;
-
-	while (listing != NULL && (entry = readdir(listing)) != NULL) {
-		char *path = memory_format("%s/%s", directory, entry->d_name);
-
-		unlink(path);
-		free(path);
-	}
-	if (listing != NULL)
-		closedir(listing);
-	rmdir(directory);
-	free(directory);
-}
 
 static double file_bytes(const char *path)
 {

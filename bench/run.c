@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/number.h"
 
 enum {
@@ -211,6 +212,33 @@ void load_start(struct program *load, uint32_t threads, const char *const *optio
 	program_start(load, arguments);
 	if (read(load->output, line, sizeof line - 1) <= 0 || strncmp(line, "ready ", 6) != 0)
 		fail("the load did not start");
+}
+
+char *make_directory(void)
+{
+	const char *parent = getenv("TMPDIR");
+	char *directory = memory_format("%s/ctop-bench-XXXXXX", parent != NULL ? parent : "/var/tmp");
+
+	if (mkdtemp(directory) == NULL)
+		fail_call(directory);
+	return directory;
+}
+
+void remove_directory(char *directory)
+{
+	DIR *listing = opendir(directory);
+	const struct dirent *entry;
+
+	while (listing != NULL && (entry = readdir(listing)) != NULL) {
+		char *path = memory_format("%s/%s", directory, entry->d_name);
+
+		unlink(path);
+		free(path);
+	}
+	if (listing != NULL)
+		closedir(listing);
+	rmdir(directory);
+	free(directory);
 }
 
 uint64_t number_in(const char *path, const char *format)

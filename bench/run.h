@@ -82,6 +82,15 @@ int start_on_terminal(const char *const *arguments, pid_t *ret_child);
  */
 void load_start(struct program *load, uint32_t threads, const char *const *options);
 
+/*
+ * Makes an empty directory in $TMPDIR, or in /var/tmp without that variable. Returns its path, which
+ * remove_directory() frees. Ends the benchmark on failure.
+ */
+char *make_directory(void);
+
+/* Removes a directory with its files; a directory inside it stays. Frees `directory`. */
+void remove_directory(char *directory);
+
 /* The number that `format` of scanf(3) finds in a file as an unsigned long long; 0 where it finds none. */
 uint64_t number_in(const char *path, const char *format);
 
