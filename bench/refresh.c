@@ -2,9 +2,9 @@
 /*
  * The cost of refreshing, and the delays that a user of the screen sees. CPU time of the whole process per
  * refresh and thread, by both backends, against top in the same run; bytes and cells of a frame, the time
- * from a key to its paint and to the first paint, against htop, top and a program that only echoes; and what
- * lies between the capture and the screen, for generated rounds. Absolute times differ from machine to
- * machine; ratios count.
+ * from a key to its paint and to the first paint, against htop, top and a program that only echoes; what
+ * lies between the capture and the screen, for generated rounds; and the table of aims (aims.h). Absolute
+ * times differ from machine to machine; ratios count.
  */
 #include <malloc.h>
 #include <math.h>
@@ -18,6 +18,7 @@
 #include <unistd.h>
 #include <vterm.h>
 
+#include "aims.h"
 #include "base/memory.h"
 #include "generate.h"
 #include "run.h"
@@ -695,10 +696,12 @@ static const char usage[] =
 	"usage: bench-refresh [--short] [--ctop PROGRAM] [--part NAME] [--load NAME] [--threads N] [--runs "
 	"N]\n"
 	"  --short      1,000 threads, few runs: only shows that it works\n"
-	"  --part NAME  refreshes, frames, keys, paint or session; all of them unless given\n"
-	"  --load NAME  of refreshes: idle, busy, waking or churn; all of them unless given\n"
-	"  --threads N  about as many; each part has its own sizes unless given\n"
-	"  --runs N     refreshes, frames, first paints and rounds of each program (9)\n";
+	"  --part NAME  refreshes, frames, keys, paint, session or aims; all of them unless given\n"
+	"  --load NAME  of refreshes: idle, busy, waking or churn; of aims: host, 1000, 10000, moving,\n"
+	"               births or 30000; all of them unless given\n"
+	"  --threads N  about as many, in aims at most; each part has its own sizes unless given\n"
+	"  --runs N     refreshes, frames, first paints and rounds of each program (9); of aims the whole "
+	"(3)\n";
 
 int main(int argc, char **argv)
 {
@@ -706,14 +709,16 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(const struct bench_options *options, uint32_t threads);
 		uint32_t sizes[2];
+		uint32_t runs; /* the default of --runs */
 	} parts[] = {
-		{"refreshes", refreshes, {1000, 10000}},
-		{"frames", frames, {10000}},
-		{"keys", keys, {30000}},
-		{"paint", paints, {10000, 100000}},
-		{"session", sessions, {10000, 100000}},
+		{"refreshes", refreshes, {1000, 10000}, 9},
+		{"frames", frames, {10000}, 9},
+		{"keys", keys, {30000}, 9},
+		{"paint", paints, {10000, 100000}, 9},
+		{"session", sessions, {10000, 100000}, 9},
+		{"aims", aims_measure, {30000}, 3},
 	};
-	struct bench_options options = {.ctop = CTOP_PROGRAM, .runs = 9};
+	struct bench_options options = {.ctop = CTOP_PROGRAM};
 
 	if (argc == 2 && strcmp(argv[1], "--echo") == 0)
 		echo();
@@ -721,13 +726,17 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	bench_options_parse(&options, usage, argc, argv);
 	for (size_t i = 0; i < ARRAY_COUNT(parts); i++) {
+		struct bench_options chosen = options;
+
+		if (options.runs == 0)
+			chosen.runs = parts[i].runs;
 		for (size_t size = 0; size < 2 && parts[i].sizes[size] != 0; size++) {
 			const uint32_t threads = options.threads != 0 ? options.threads
 								      : parts[i].sizes[size];
 
 			if (is_chosen(options.part, parts[i].name) && has_room(threads) &&
 			    (size == 0 || options.threads == 0))
-				parts[i].run(&options, threads);
+				parts[i].run(&chosen, threads);
 		}
 	}
 	return EXIT_SUCCESS;
