@@ -32,6 +32,11 @@ struct batch {
 
 struct bpf_exits {
 	struct exits *object;
+	/* Whether the next reading has to walk the map of sums, or those of tasks: a list lacks something. */
+	bool walk_sums, walk_tasks;
+	/* The tasks that the last reading found in the maps, then those listed since: to be looked up. */
+	struct exit_identity tasks[EXIT_LISTED_MAX];
+	size_t task_count;
 	struct known_sum *known;
 	size_t known_count, known_capacity;
 	struct hash_map index; /* hash of a key: its place in `known` */
@@ -179,6 +184,52 @@ static int read_map(struct bpf_exits *exits, const struct bpf_map *map, uint64_t
 	}
 }
 
+/* --- lists of the programs --- */
+
+/* Notes where a list ends for this reading: a storm goes on. Sets `*walk` if an entry found no room. */
+static uint64_t note_end(struct exit_list *list, bool *walk)
+{
+	*walk |= __atomic_exchange_n(&list->overflowed, 0, __ATOMIC_SEQ_CST) != 0;
+	return __atomic_load_n(&list->end, __ATOMIC_SEQ_CST);
+}
+
+/* Returns the place of the first entry to the programs, after the reader has copied and cleared it. */
+static void drop_first(struct exit_list *list)
+{
+	__atomic_store_n(&list->begin, list->begin + 1, __ATOMIC_RELEASE);
+}
+
+/* Takes the key of a sum that has grown. False at `end`, or if the next entry is incomplete. */
+static bool take_sum(struct exits__bss *shared, uint64_t end, struct exit_key *ret_key)
+{
+	struct exit_list *list = &shared->sum_list;
+	struct exit_touched *entry = &shared->touched_sums[list->begin % EXIT_LISTED_MAX];
+
+	if (list->begin == end || __atomic_load_n(&entry->is_complete, __ATOMIC_ACQUIRE) == 0)
+		return false;
+	*ret_key = entry->key;
+	entry->is_complete = 0;
+	drop_first(list);
+	return true;
+}
+
+/* Takes a task that was put into a map. False at `end`, or if the next entry is incomplete. */
+static bool take_task(struct exits__bss *shared, uint64_t end, struct exit_identity *ret_identity)
+{
+	struct exit_list *list = &shared->task_list;
+	struct exit_identity *entry = &shared->noted_tasks[list->begin % EXIT_LISTED_MAX];
+	const uint64_t start = __atomic_load_n(&entry->start_boottime, __ATOMIC_ACQUIRE);
+	const uint64_t task = __atomic_load_n(&entry->task, __ATOMIC_ACQUIRE);
+	const uint64_t exec_id = __atomic_load_n(&entry->self_exec_id, __ATOMIC_ACQUIRE);
+
+	if (list->begin == end || start == 0 || task == 0 || exec_id == 0)
+		return false;
+	*ret_identity = (struct exit_identity){start, task, ~exec_id};
+	*entry = (struct exit_identity){0};
+	drop_first(list);
+	return true;
+}
+
 /* --- sums --- */
 
 static bool is_of(const struct known_sum *known, const struct exit_key *key)
@@ -280,16 +331,46 @@ static int drain(struct bpf_exits *exits)
 	return 0;
 }
 
+/* Reads a sum that was listed. If it is not there, drain() has read it. */
+static int read_sum(struct bpf_exits *exits, const struct bpf_map *map, const struct exit_key *key)
+{
+	struct exit_sum sum;
+	int result = bpf_map_lookup_elem_flags(bpf_map__fd(map), key, &sum, BPF_F_LOCK);
+
+	if (result == 0)
+		add_sum(exits, key, &sum);
+	return result == -ENOENT ? 0 : result;
+}
+
+/* Reads the sums that have grown. The order of the steps is that of mark_listed() of exits.bpf.c. */
+static int read_touched(struct bpf_exits *exits, const struct bpf_map *map)
+{
+	struct exits__bss *shared = exits->object->bss;
+	const uint64_t end = note_end(&shared->sum_list, &exits->walk_sums);
+	struct exit_key key;
+	int result = 0;
+
+	__atomic_store_n(&shared->readings, (uint32_t)exits->reading, __ATOMIC_SEQ_CST);
+	while (result == 0 && take_sum(shared, end, &key)) {
+		if (!exits->walk_sums)
+			result = read_sum(exits, map, &key);
+	}
+	exits->walk_sums |= shared->sum_list.begin != end || result < 0;
+	if (result < 0 || !exits->walk_sums)
+		return result;
+	result = read_map(exits, map, BPF_F_LOCK, false, add_sum);
+	exits->walk_sums = result < 0;
+	return result;
+}
+
 static int read_sums(struct bpf_exits *exits)
 {
 	struct exits__bss *shared = exits->object->bss;
 	int result = exits->draining ? drain(exits) : 0;
 
 	if (result == 0)
-		result = read_map(exits,
-				  shared->to_other != 0 ? exits->object->maps.other_sums
-							: exits->object->maps.sums,
-				  BPF_F_LOCK, false, add_sum);
+		result = read_touched(exits, shared->to_other != 0 ? exits->object->maps.other_sums
+								   : exits->object->maps.sums);
 	if (result < 0 || !is_drain_due(exits))
 		return result;
 	__atomic_store_n(&shared->to_other, !shared->to_other, __ATOMIC_SEQ_CST);
@@ -337,21 +418,87 @@ static int compare_items(const void *a, const void *b)
 {
 	const struct bpf_exit_item *first = a, *second = b;
 
-	return (first->identity.self_exec_id > second->identity.self_exec_id) -
-	       (first->identity.self_exec_id < second->identity.self_exec_id);
+	if (first->identity.self_exec_id != second->identity.self_exec_id)
+		return first->identity.self_exec_id < second->identity.self_exec_id ? -1 : 1;
+	return memcmp(&first->identity, &second->identity, sizeof(first->identity));
+}
+
+/* Sorts the items and drops doubles: a task may be listed just after a walk of the maps has found it. */
+static void sort_items(struct bpf_exits *exits)
+{
+	size_t kept = 0;
+
+	if (exits->item_count != 0)
+		qsort(exits->items, exits->item_count, sizeof(*exits->items), compare_items);
+	for (size_t i = 0; i < exits->item_count; i++) {
+		if (kept != 0 && compare_items(&exits->items[i], &exits->items[kept - 1]) == 0)
+			continue;
+		if (kept != i)
+			exits->items[kept] = exits->items[i];
+		kept++;
+	}
+	exits->item_count = kept;
+}
+
+/* Keeps a task to be looked up. If there are too many, the maps are walked instead. */
+static void keep_task(struct bpf_exits *exits, const struct exit_identity *identity)
+{
+	if (exits->task_count < EXIT_LISTED_MAX)
+		exits->tasks[exits->task_count++] = *identity;
+	else
+		exits->walk_tasks = true;
+}
+
+static int read_task_maps(struct bpf_exits *exits)
+{
+	int result = read_map(exits, exits->object->maps.ending, 0, false, add_item);
+
+	return result == 0 ? read_map(exits, exits->object->maps.threads, 0, false, add_item) : result;
+}
+
+/* Adds a task if the map has it. Returns 0, -ENOENT, or another negative errno. */
+static int look_up(struct bpf_exits *exits, const struct bpf_map *map, const struct exit_identity *identity)
+{
+	struct exit_thread thread;
+	int result = bpf_map_lookup_elem(bpf_map__fd(map), identity, &thread);
+
+	if (result == 0)
+		add_item(exits, identity, &thread);
+	return result;
+}
+
+/* Looks up the tasks that may be in the maps. Programs delete them, but never move one to the other map. */
+static int look_up_tasks(struct bpf_exits *exits)
+{
+	for (size_t i = 0; i < exits->task_count; i++) {
+		int result = look_up(exits, exits->object->maps.ending, &exits->tasks[i]);
+
+		if (result == -ENOENT)
+			result = look_up(exits, exits->object->maps.threads, &exits->tasks[i]);
+		if (result != 0 && result != -ENOENT)
+			return result;
+	}
+	return 0;
 }
 
 int bpf_exits_list(struct bpf_exits *exits, const struct bpf_exit_item **ret_items, size_t *ret_count)
 {
+	struct exits__bss *shared = exits->object->bss;
+	const uint64_t end = note_end(&shared->task_list, &exits->walk_tasks);
+	struct exit_identity identity;
 	int result;
 
 	exits->items = memory_empty(exits->items, &exits->item_count, &exits->item_capacity,
 				    sizeof(*exits->items));
-	result = read_map(exits, exits->object->maps.ending, 0, false, add_item);
-	if (result == 0)
-		result = read_map(exits, exits->object->maps.threads, 0, false, add_item);
-	if (exits->item_count != 0)
-		qsort(exits->items, exits->item_count, sizeof(*exits->items), compare_items);
+	while (take_task(shared, end, &identity))
+		keep_task(exits, &identity);
+	exits->walk_tasks |= shared->task_list.begin != end;
+	result = exits->walk_tasks ? read_task_maps(exits) : look_up_tasks(exits);
+	sort_items(exits);
+	exits->task_count = 0;
+	exits->walk_tasks = result < 0;
+	for (size_t i = 0; i < exits->item_count; i++)
+		keep_task(exits, &exits->items[i].identity);
 	*ret_items = exits->items;
 	*ret_count = exits->item_count;
 	return result;

@@ -10,6 +10,7 @@ enum {
 	EXIT_KEYS_MAX = 16384,  /* names and cgroups that were active lately */
 	EXIT_ENDING_MAX = 4096, /* tasks for which memory is taken in advance: 2 MiB */
 	EXIT_TASKS_MAX = 65536, /* not free yet, or known and ended in one interval */
+	EXIT_LISTED_MAX = 1024, /* entries of a list, a power of 2; for more the reader walks the maps */
 };
 
 /* The counters of a task's life. */
@@ -42,9 +43,9 @@ struct exit_key {
 struct exit_sum {
 #ifdef __bpf__
 	struct bpf_spin_lock lock;
-	__u32 reserved;
+	__u32 listed; /* number of the reading for which the sum is in the list */
 #else
-	__u64 lock; /* means nothing here */
+	__u64 lock; /* with `listed`; neither means anything here */
 #endif
 	__u64 threads;
 	__u64 processes; /* leaders among them */
@@ -78,6 +79,23 @@ struct exit_thread {
 	__u64 ended_boottime; /* when it ended, or was freed where its end was not seen; CLOCK_BOOTTIME */
 	__u64 previous_user_time, previous_system_time; /* prev_cputime, as for struct task_record */
 	__u64 amounts[EXIT_AMOUNTS];
+};
+
+/*
+ * A ring of EXIT_LISTED_MAX entries, to which the programs append and from which the reader takes. The entry
+ * with number n is at n % EXIT_LISTED_MAX.
+ */
+struct exit_list {
+	__u64 begin;      /* number of the first entry that the reader has not taken */
+	__u64 end;        /* number of the next entry */
+	__u32 overflowed; /* whether an entry found no room since the reader looked last */
+	__u32 reserved;
+};
+
+/* The entry of a sum that has grown. */
+struct exit_touched {
+	struct exit_key key;
+	__u64 is_complete; /* whether `key` is there */
 };
 
 #endif

@@ -20,6 +20,15 @@ __u64 lost;        /* tasks that did not fit */
 __u64 unnoted;     /* ends that did not fit in `threads` */
 __u32 to_other;    /* sums are those of `other_sums` */
 __u32 exit_kernel; /* TASK_KERNEL_… */
+__u32 readings;    /* of sums, so far */
+
+/* The tasks put into `ending` or `threads`. A word is 0 until it is stored: see list_task(). */
+struct exit_list task_list;
+struct exit_identity noted_tasks[EXIT_LISTED_MAX];
+
+/* The sums that have grown: each once between two readings. */
+struct exit_list sum_list;
+struct exit_touched touched_sums[EXIT_LISTED_MAX];
 
 struct sums {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -50,6 +59,51 @@ struct {
 
 /* A new entry of `sums`, which is too large for the stack. */
 static const struct exit_sum empty_sum;
+
+/*
+ * Reserves a place in a list, or returns EXIT_LISTED_MAX if the list is full. The caller has changed the map
+ * before, and stores the entry next.
+ *
+ * - A program moves `end` only if it saw room, and the reader moves `begin` only forward. So the place is
+ *   empty, and no program on another CPU, or in an interrupt on this one, reserves the same.
+ * - The program may be interrupted or preempted before it stores the entry, while programs on other CPUs
+ *   complete later entries. The reader stops at an incomplete entry, walks the map in that reading, and takes
+ *   the rest in another.
+ * - The reader resets `overflowed` before it walks the map. Setting the flag is a full barrier, so the walk
+ *   finds the change. A test whether the flag is set already would be none.
+ *
+ * No program runs in an NMI: sched_process_exit comes from the ending task, sched_process_free from RCU.
+ */
+static __always_inline __u32 reserve_place(struct exit_list *list)
+{
+	/* a program on another CPU that appends at the same moment makes a try fail */
+	for (int i = 0; i < 4; i++) {
+		const __u64 begin = *(volatile __u64 *)&list->begin;
+		const __u64 end = *(volatile __u64 *)&list->end;
+
+		if (end - begin >= EXIT_LISTED_MAX)
+			break;
+		if (__sync_val_compare_and_swap(&list->end, end, end + 1) == end)
+			return end % EXIT_LISTED_MAX;
+	}
+	__sync_lock_test_and_set(&list->overflowed, 1);
+	return EXIT_LISTED_MAX;
+}
+
+/* Appends a task, so that the reader looks for it. */
+static __always_inline void list_task(const struct exit_identity *identity)
+{
+	__u32 place = reserve_place(&task_list);
+	volatile struct exit_identity *entry;
+
+	if (place >= EXIT_LISTED_MAX)
+		return;
+	/* so that no word that is stored is 0, the number of executions is stored as its complement */
+	entry = &noted_tasks[place];
+	entry->start_boottime = identity->start_boottime;
+	entry->task = identity->task;
+	entry->self_exec_id = ~identity->self_exec_id;
+}
 
 /* The time that a task on a CPU has run since its run time was last brought up to date, until the last tick.
  */
@@ -153,10 +207,11 @@ static __always_inline void note(const struct task_struct *task, const struct ex
 	thread.replaced = is_free && is_replaced(task);
 	thread.tid = thread.replaced ? task->tgid : task->pid;
 	thread.is_free = is_free;
-	if (task->start_boottime >= known_before &&
-	    bpf_map_update_elem(&ending, identity, &thread, BPF_ANY) == 0)
-		return;
-	if (bpf_map_update_elem(&threads, identity, &thread, BPF_ANY) != 0)
+	if ((task->start_boottime >= known_before &&
+	     bpf_map_update_elem(&ending, identity, &thread, BPF_ANY) == 0) ||
+	    bpf_map_update_elem(&threads, identity, &thread, BPF_ANY) == 0)
+		list_task(identity);
+	else
 		__sync_fetch_and_add(is_free ? &lost : &unnoted, 1);
 }
 
@@ -192,19 +247,50 @@ static __always_inline struct exit_sum *find_sum_of(const struct exit_key *key)
 	return to_other != 0 ? find_sum(&other_sums, key) : find_sum(&sums, key);
 }
 
-/* Counts who started a process that is noted. */
-static __always_inline void count_parent(const struct exit_thread *noted)
+/*
+ * Marks a sum, whose lock the caller holds, as listed for the next reading. Returns whether the caller has to
+ * append the sum because it was not marked. A reading notes the end of the list, raises `readings`, and then
+ * reads the sums that were listed before that end, each under its lock (read_touched() of bpf_exits.c). A
+ * program that gets the lock after the reader sees the raised number. A sum that was listed before the noted
+ * end has a lower mark, so the program lists the sum again.
+ */
+static __always_inline bool mark_listed(struct exit_sum *sum)
+{
+	const __u32 next = readings + 1;
+	const bool is_listed = sum->listed == next;
+
+	sum->listed = next;
+	return !is_listed;
+}
+
+/* Appends a sum, so that the reader reads it. */
+static __always_inline void list_sum(const struct exit_key *key)
+{
+	__u32 place = reserve_place(&sum_list);
+
+	if (place >= EXIT_LISTED_MAX)
+		return;
+	touched_sums[place].key = *key;
+	__sync_lock_test_and_set(&touched_sums[place].is_complete, 1);
+}
+
+/* Counts who started a process. */
+static __always_inline void count_parent(const struct exit_key *key, const char parent[TASK_COMM_SIZE])
 {
 	struct exit_sum *sum;
+	bool is_new;
 
-	if (noted->parent[0] == '\0')
+	if (parent[0] == '\0')
 		return;
-	sum = find_sum_of(&noted->key);
+	sum = find_sum_of(key);
 	if (sum == NULL)
 		return;
 	bpf_spin_lock(&sum->lock);
-	vote(sum, noted->parent);
+	vote(sum, parent);
+	is_new = mark_listed(sum);
 	bpf_spin_unlock(&sum->lock);
+	if (is_new)
+		list_sum(key);
 }
 
 static __always_inline void add_to_sum(const struct task_struct *task, const struct exit_key *key)
@@ -212,6 +298,7 @@ static __always_inline void add_to_sum(const struct task_struct *task, const str
 	__u64 amounts[EXIT_AMOUNTS] = {0};
 	bool delayed = fill_amounts(task, amounts), process = task->pid == task->tgid;
 	struct exit_sum *sum = find_sum_of(key);
+	bool is_new;
 
 	if (sum == NULL) {
 		__sync_fetch_and_add(&lost, 1);
@@ -223,7 +310,10 @@ static __always_inline void add_to_sum(const struct task_struct *task, const str
 	sum->delayed += delayed;
 	for (int i = 0; i < EXIT_AMOUNTS; i++)
 		sum->amounts[i] += amounts[i];
+	is_new = mark_listed(sum);
 	bpf_spin_unlock(&sum->lock);
+	if (is_new)
+		list_sum(key);
 }
 
 /*
@@ -241,7 +331,7 @@ static __always_inline bool settle(const struct task_struct *task, const struct 
 	if (task->start_boottime < known_before)
 		return false;
 	/* before it is taken off: its place may be another's then */
-	count_parent(noted);
+	count_parent(&key, noted->parent);
 	if ((is_ending ? bpf_map_delete_elem(&ending, identity) : bpf_map_delete_elem(&threads, identity)) ==
 	    0)
 		add_to_sum(task, &key);
