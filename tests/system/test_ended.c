@@ -1267,12 +1267,16 @@ static void test_lost(void **state)
 	assert_true(partial);
 }
 
-/* Names come and go for ever: those of an interval always fit, and none is counted twice. */
+/*
+ * Names come and go for ever: those of an interval always fit, and none is counted twice. By turns they are
+ * more than the programs can list, and few that come again.
+ */
 static void test_many_names(void **state)
 {
 	enum {
 		ROUNDS = 12,
 		NAMES = 3000,
+		FEW = 50,
 	};
 	uint64_t ended, others;
 	bool partial;
@@ -1282,55 +1286,105 @@ static void test_many_names(void **state)
 	wait_until_freed(); /* threads of ctop's own, too, that ended when it began */
 	take_round();
 	for (unsigned int i = 0; i < ROUNDS; i++) {
-		run_names(i * NAMES, NAMES);
+		const bool is_many = i % 2 == 0;
+
+		run_names(is_many ? i * NAMES : 0, is_many ? NAMES : FEW);
 		take_round();
 		assert_int_equal(session_now(session)->ended->lost, 0);
 		ended = names_ended(WINDOW_MODE_INTERVAL, &others, &partial);
-		assert_int_equal(ended, NAMES);
+		assert_int_equal(ended, is_many ? NAMES : FEW);
 		assert_false(partial);
 	}
 }
 
-/* Threads that could not be read are marked, and told in another round. */
-static void test_unread(void **state)
+/* Processes end all the time while rounds follow each other: each is counted once. */
+static void test_read_meanwhile(void **state)
 {
 	enum {
-		NAMES = 1000
+		PROCESSES = 3000,
 	};
-	static const char *const maps[] = {"sums", "threads", "ending"};
-	uint64_t ended, others;
-	bool partial;
+	struct shown shown = {0};
+	int ended[2], status;
+	pid_t child;
+	char byte;
 
 	(void)state;
 	need_exits();
-	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
-		int descriptor, saved;
+	assert_int_equal(pipe2(ended, O_CLOEXEC | O_NONBLOCK), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (int i = 0; i < PROCESSES; i++) {
+			const pid_t process = fork();
 
-		wait_until_freed(); /* threads of ctop's own, too, that ended when it began */
+			if (process == 0) {
+				prctl(PR_SET_NAME, names.storm);
+				_exit(0);
+			}
+			if (process < 0 || waitpid(process, NULL, 0) != process)
+				_exit(1);
+		}
+		_exit(0);
+	}
+	close(ended[1]);
+	/* until all that might write to it are gone */
+	while (read(ended[0], &byte, 1) < 0) {
 		take_round();
-		descriptor = take_away(maps[i], &saved);
-		run_names(0, NAMES);
-		take_round();
-		give_back(descriptor, saved);
-		assert_true(session_now(session)->ended->unread);
-		ended = names_ended(WINDOW_MODE_INTERVAL, &others, &partial);
-		assert_true(partial);
-		take_round();
-		assert_false(session_now(session)->ended->unread);
-		ended += names_ended(WINDOW_MODE_INTERVAL, &others, &partial);
-		assert_false(partial);
-		assert_int_equal(ended, NAMES);
+		add_shown(&shown, names.storm);
+	}
+	close(ended[0]);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	await("the last of them", shown.ended >= PROCESSES || (take_round(), add_shown(&shown, names.storm),
+							       shown.ended >= PROCESSES));
+	wait_until_freed();
+	take_round();
+	add_shown(&shown, names.storm);
+	assert_int_equal(shown.ended, PROCESSES);
+}
+
+/* The maps of the programs that a round may read. */
+static const char *const map_names[] = {"sums", "threads", "ending"};
+
+static void expect_unread(const char *map, unsigned int count)
+{
+	uint64_t ended = 0, others;
+	bool partial;
+	int descriptor, saved;
+
+	wait_until_freed(); /* threads of ctop's own, too, that ended when it began */
+	take_round();
+	descriptor = take_away(map, &saved);
+	run_names(0, count);
+	/* sums change when the kernel frees a task, which it may do late on a busy host */
+	await("a round that could not read",
+	      (take_round(), ended += names_ended(WINDOW_MODE_INTERVAL, &others, &partial),
+	       session_now(session)->ended->unread));
+	give_back(descriptor, saved);
+	assert_true(partial);
+	take_round();
+	assert_false(session_now(session)->ended->unread);
+	ended += names_ended(WINDOW_MODE_INTERVAL, &others, &partial);
+	assert_false(partial);
+	assert_int_equal(ended, count);
+}
+
+/* Threads that could not be read are marked, and told in another round: few, and more than are listed. */
+static void test_unread(void **state)
+{
+	(void)state;
+	need_exits();
+	for (size_t i = 0; i < sizeof(map_names) / sizeof(map_names[0]); i++) {
+		expect_unread(map_names[i], 50);
+		expect_unread(map_names[i], 3000);
 	}
 }
 
-/* The kernel's counts are known as soon as a thread has ended, though it may be freed much later. */
-static void test_first_end(void **state)
+/* A process that sleeps until it is killed. */
+static pid_t start_sleeper(void)
 {
 	const pid_t child = fork();
-	const uint32_t scope = (uint32_t)child;
-	const struct capture_options options = {.scope = &scope, .scope_count = 1};
-	struct error error;
-	siginfo_t ended;
 
 	if (child == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -1338,12 +1392,50 @@ static void test_first_end(void **state)
 			pause();
 	}
 	assert_true(child > 0);
+	return child;
+}
+
+/* Watches one process alone from here on. */
+static void watch_alone(void **state, const uint32_t *process)
+{
+	const struct capture_options options = {.scope = process, .scope_count = 1};
+	struct error error;
+
 	tear_down(state);
 	if (capture_open(&options, &capture, &error) < 0)
 		fail_msg("%s", error.text);
 	session = session_create();
 	take_round();
 	need_exits();
+}
+
+/* Where nothing has ended a round reads no map. */
+static void test_nothing_ended(void **state)
+{
+	const pid_t child = start_sleeper();
+	const uint32_t scope = (uint32_t)child;
+	int descriptors[sizeof(map_names) / sizeof(map_names[0])];
+	int saved[sizeof(map_names) / sizeof(map_names[0])];
+
+	watch_alone(state, &scope);
+	for (size_t i = 0; i < sizeof(map_names) / sizeof(map_names[0]); i++)
+		descriptors[i] = take_away(map_names[i], &saved[i]);
+	take_round();
+	for (size_t i = 0; i < sizeof(map_names) / sizeof(map_names[0]); i++)
+		give_back(descriptors[i], saved[i]);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	assert_false(session_now(session)->ended->unread);
+}
+
+/* The kernel's counts are known as soon as a thread has ended, though it may be freed much later. */
+static void test_first_end(void **state)
+{
+	const pid_t child = start_sleeper();
+	const uint32_t scope = (uint32_t)child;
+	siginfo_t ended;
+
+	watch_alone(state, &scope);
 	kill(child, SIGKILL);
 	assert_int_equal(waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT), 0);
 	take_round();
@@ -1475,7 +1567,9 @@ int main(int argc, char *argv[])
 		cmocka_unit_test_setup_teardown(test_removed_cgroup, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_lost, set_up_names, tear_down_names),
 		cmocka_unit_test_setup_teardown(test_many_names, set_up_names, tear_down_names),
+		cmocka_unit_test_setup_teardown(test_read_meanwhile, set_up_names, tear_down_names),
 		cmocka_unit_test_setup_teardown(test_unread, set_up_names, tear_down_names),
+		cmocka_unit_test_setup_teardown(test_nothing_ended, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_first_end, set_up, tear_down),
 	};
 	const struct CMUnitTest by_message_tests[] = {
