@@ -410,6 +410,9 @@ static void prune_tracked(struct ended_watch *watch)
 {
 	size_t kept = 0;
 
+	/* to clear the index takes as long as when it was largest */
+	if (watch->tracked_count == 0)
+		return;
 	hash_map_clear(&watch->tracked_index);
 	for (size_t i = 0; i < watch->tracked_count; i++) {
 		if (!watch->tracked[i].listed)
