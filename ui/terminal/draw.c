@@ -42,7 +42,7 @@ static struct {
 static bool has_shade;
 static bool utf8_frames;
 static const struct screen_marks *marks = &screen_marks_ascii;
-static struct buffer printable; /* reused for every text */
+static struct buffer printable, shortened; /* reused for every text */
 
 /* Starts colours, where the user wants any, on the terminal's own background. */
 static enum theme_depth start_colors(enum theme theme)
@@ -107,6 +107,7 @@ bool draw_has_shade(void)
 void draw_release(void)
 {
 	buffer_release(&printable);
+	buffer_release(&shortened);
 }
 
 const struct screen_marks *draw_marks(void)
@@ -242,15 +243,11 @@ void draw_append_middle(struct buffer *buffer, int cells, const char *text, size
 
 int draw_middle(int y, int x, int cells, enum style style, const char *text, size_t length)
 {
-	struct buffer shown = {0};
-	int used;
-
 	if (!clip(y, x, &cells))
 		return 0;
-	draw_append_middle(&shown, cells, text, length);
-	used = draw_text(y, x, cells, style, shown.data, shown.length);
-	buffer_release(&shown);
-	return used;
+	buffer_clear(&shortened);
+	draw_append_middle(&shortened, cells, text, length);
+	return draw_text(y, x, cells, style, shortened.data, shortened.length);
 }
 
 /* The part of a text that fits, to the end of a clause, else of a word. */
