@@ -15,6 +15,7 @@
  *   stderr TEXT                  a library writes to standard error
  *   moment ROUND [newest]        sends the requested moment
  *   slow MS                      making the rows takes MS ms, by the clock
+ *   repaint                      the next frame is whole
  *   crash segv|stack|abort|exit|memory|thread
  */
 #include <curses.h>
@@ -28,6 +29,7 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "ui/terminal/terminal.h"
 #include "ui/ui.h"
 
 #include "driven.h"
@@ -201,6 +203,8 @@ static bool obey(void *context, char *line, struct ui_event *event)
 		return true;
 	} else if (strcmp(line, "slow") == 0) {
 		fake_session_slow_down(strtoull(arguments, NULL, 10));
+	} else if (strcmp(line, "repaint") == 0) {
+		terminal_repaint();
 	} else if (strcmp(line, "stderr") == 0) {
 		fprintf(stderr, "%s\n", arguments);
 	} else if (strcmp(line, "crash") == 0) {

@@ -12,9 +12,7 @@
 #include "base/humanize.h"
 #include "base/unicode.h"
 
-enum {
-	TEXT_CELLS_MAX = 1024
-};
+#include "frame.h"
 
 static const struct {
 	attr_t plain, colored;
@@ -31,14 +29,13 @@ enum {
 	/* pairs of curses: 0 is the terminal's own, those of hues follow */
 	PAIR_OF_HUES = 1,
 	PAIR_SHADE = PAIR_OF_HUES + HUE_COUNT,
+	/* looks of cells: those of the styles come first */
+	LOOK_SHADE = STYLE_COUNT,
+	LOOK_SHADE_BOLD,
+	LOOK_COUNT,
 };
 
-/* The attributes of a style on this terminal. */
-static struct {
-	attr_t attributes;
-	short pair;
-} looks[STYLE_COUNT];
-
+static struct frame_look looks[LOOK_COUNT];
 static bool has_shade;
 static bool utf8_frames;
 static const struct screen_marks *marks = &screen_marks_ascii;
@@ -85,8 +82,12 @@ void draw_initialise(enum theme theme, bool ascii)
 		init_extended_pair(PAIR_SHADE, text, background);
 	for (enum style style = 0; style < STYLE_COUNT; style++)
 		set_look(theme, depth, style);
+	looks[LOOK_SHADE] = (struct frame_look){.attributes = A_NORMAL, .pair = PAIR_SHADE};
+	looks[LOOK_SHADE_BOLD] = (struct frame_look){.attributes = A_BOLD, .pair = PAIR_SHADE};
 	utf8_frames = unicode_in_locale() && !ascii;
 	marks = utf8_frames ? &screen_marks_utf8 : &screen_marks_ascii;
+	/* else what start_color() left in the buffer of curses would be sent when ctop ends */
+	refresh();
 }
 
 const char *draw_legend(enum style style)
@@ -108,6 +109,7 @@ void draw_release(void)
 {
 	buffer_release(&printable);
 	buffer_release(&shortened);
+	frame_release();
 }
 
 const struct screen_marks *draw_marks(void)
@@ -127,47 +129,48 @@ int draw_screen_height(void)
 
 void draw_begin(void)
 {
-	erase();
+	frame_begin();
 }
 
 void draw_end(int y, int x)
 {
-	move(y, x);
-	wnoutrefresh(stdscr);
-	doupdate();
+	frame_end(looks, y, x);
 }
 
-static void set_style(enum style style)
+/*
+ * Draws a character, or the replacement for one that this locale cannot send or whose width is not known.
+ * Returns the cells used.
+ */
+static int put_character(int y, int x, enum style style, uint32_t scalar)
 {
-	attr_set(looks[style].attributes, looks[style].pair, NULL);
-}
-
-/* A character that this locale can send and this terminal shows in a known width, else the replacement. */
-static wchar_t drawable(uint32_t scalar)
-{
+	const int cells = wcwidth((wchar_t)scalar);
 	char bytes[MB_LEN_MAX];
 	mbstate_t state = {0};
+	const size_t length = wcrtomb(bytes, (wchar_t)scalar, &state);
 
-	if (wcwidth((wchar_t)scalar) < 0 || wcrtomb(bytes, (wchar_t)scalar, &state) == (size_t)-1)
-		return utf8_frames ? L'\ufffd' : L'?';
-	return (wchar_t)scalar;
+	if (cells < 0 || length == (size_t)-1) {
+		frame_put(y, x, style, marks->replacement, strlen(marks->replacement), 1);
+		return 1;
+	}
+	frame_put(y, x, style, bytes, length, cells);
+	return cells;
 }
 
-static void put(int y, int x, const char *text, size_t length)
+static void put(int y, int x, enum style style, const char *text, size_t length)
 {
-	wchar_t characters[TEXT_CELLS_MAX];
-	int count = 0;
-
-	while (length != 0 && count < TEXT_CELLS_MAX) {
+	while (length != 0) {
+		const bool is_plain = *text >= ' ' && *text <= '~';
 		uint32_t scalar = '?';
-		size_t used = unicode_decode(text, length, &scalar);
+		size_t used = is_plain ? 1 : unicode_decode(text, length, &scalar);
 
 		used = used != 0 ? used : 1;
-		characters[count++] = drawable(scalar);
+		if (is_plain)
+			frame_put(y, x++, style, text, 1, 1);
+		else
+			x += put_character(y, x, style, scalar);
 		text += used;
 		length -= used;
 	}
-	mvaddnwstr(y, x, characters, count);
 }
 
 /* Makes the text one that this terminal can show, and in ASCII where that was asked for. */
@@ -218,15 +221,14 @@ int draw_text(int y, int x, int cells, enum style style, const char *text, size_
 	if (!clip(y, x, &cells))
 		return 0;
 	make_printable(text, length);
-	set_style(style);
 	fitting = unicode_prefix(printable.data, printable.length, cells, &used);
 	if (fitting == printable.length) {
-		put(y, x, printable.data, fitting);
+		put(y, x, style, printable.data, fitting);
 		return used;
 	}
 	fitting = unicode_prefix(printable.data, printable.length, cells - 1, &used);
-	put(y, x, printable.data, fitting);
-	put(y, x + used, marks->ellipsis, strlen(marks->ellipsis));
+	put(y, x, style, printable.data, fitting);
+	put(y, x + used, style, marks->ellipsis, strlen(marks->ellipsis));
 	return used + 1;
 }
 
@@ -284,15 +286,15 @@ void draw_fill(int y, int x, int cells, enum style style)
 {
 	if (!clip(y, x, &cells))
 		return;
-	set_style(style);
 	for (int i = 0; i < cells; i++)
-		mvaddch(y, x + i, ' ');
+		frame_put(y, x + i, style, " ", 1, 1);
 }
 
 void draw_shade(int y, int x, int cells, enum style style)
 {
 	if (has_shade && clip(y, x, &cells))
-		mvchgat(y, x, cells, looks[style].attributes & A_BOLD, PAIR_SHADE, NULL);
+		frame_change_look(y, x, cells,
+				  (looks[style].attributes & A_BOLD) != 0 ? LOOK_SHADE_BOLD : LOOK_SHADE);
 }
 
 static void draw_rule(int y, int x, int width, const char *left, const char *middle, const char *right)

@@ -50,7 +50,7 @@ int draw_screen_height(void);
 /* Starts a frame with an empty screen. */
 void draw_begin(void);
 
-/* Ends it with one doupdate(); the cursor goes to the given cell. */
+/* Sends what changed in it, in one write; the cursor goes to the given cell. */
 void draw_end(int y, int x);
 
 /*

@@ -4,6 +4,7 @@
 #include <curses.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +101,7 @@ static struct {
 	size_t reset_length;
 	bool mouse;                 /* it is reported */
 	bool paste_marks;           /* the terminal was asked to mark pastes */
+	bool repaint;               /* the next frame is to be whole */
 	struct mouse_report report; /* that is coming in */
 	struct paste paste;
 	struct pointer pointer;
@@ -291,6 +293,8 @@ static void set_modes(void)
 	define_more_keys();
 	nodelay(stdscr, TRUE);
 	curs_set(0);
+	/* curses switches to its screen now, and has nothing left to draw when a key is read */
+	refresh();
 }
 
 int terminal_open(struct error *error)
@@ -317,6 +321,7 @@ int terminal_open(struct error *error)
 	terminal.paste_marks = has_control_sequences();
 	if (terminal.paste_marks)
 		append_reset(paste_marks_off);
+	terminal.repaint = true;
 	ask_for_reports(true);
 	return 0;
 }
@@ -334,10 +339,10 @@ static void leave_screen(void)
 {
 	ask_for_reports(false);
 	/* without a screen to go back to, what is typed next would stand before the hints */
-	if (exit_ca_mode == NULL && !isendwin()) {
-		move(LINES - 1, 0);
-		clrtoeol();
-		refresh();
+	if (exit_ca_mode == NULL && !isendwin() && cursor_address != NULL && clr_eol != NULL) {
+		tputs(tiparm(cursor_address, LINES - 1, 0), 1, put_output_byte);
+		tputs(clr_eol, 1, put_output_byte);
+		fflush(terminal.output);
 	}
 	endwin();
 	if (cursor_normal != NULL)
@@ -401,6 +406,25 @@ int terminal_input(void)
 int terminal_output(void)
 {
 	return fileno(terminal.output);
+}
+
+void terminal_send(const char *bytes, size_t length)
+{
+	while (length != 0) {
+		const ssize_t written = write(terminal_output(), bytes, length);
+
+		if (written > 0) {
+			bytes += written;
+			length -= (size_t)written;
+		} else if (written < 0 && errno == EAGAIN) {
+			/* another program that shares the terminal may have made it non-blocking */
+			poll(&(struct pollfd){.fd = terminal_output(), .events = POLLOUT}, 1, -1);
+		} else if (written == 0 || errno != EINTR) {
+			/* mostly the terminal is gone, as the loop will see */
+			terminal.repaint = true;
+			return;
+		}
+	}
 }
 
 /* --- keys and mouse --- */
@@ -686,13 +710,23 @@ void terminal_take_size(void)
 	/* resize_term(), since resizeterm() sends KEY_RESIZE, and the loop knows already */
 	if (is_term_resized(height, width))
 		resize_term(height, width);
+	/* else curses would draw its blank window when a key is read */
+	untouchwin(stdscr);
 	/* even if the size is the same: it may have been another in between, and then cells are lost */
-	clearok(curscr, TRUE);
+	terminal_repaint();
 }
 
 void terminal_repaint(void)
 {
-	clearok(curscr, TRUE);
+	terminal.repaint = true;
+}
+
+bool terminal_take_repaint(void)
+{
+	const bool repaint = terminal.repaint;
+
+	terminal.repaint = false;
+	return repaint;
 }
 
 static void set_suspended(bool suspended)
@@ -717,14 +751,16 @@ int terminal_resume(void)
 	deadly = wait_for_foreground();
 	if (deadly != 0)
 		return deadly;
-	/* the first doupdate() after endwin() sets modes, cursor and screen up again */
+	/* the first refresh() after endwin() sets modes, cursor and screen up again */
 	if (!isendwin())
 		leave_screen();
 	terminal_take_size();
-	terminal_repaint();
 	reset_prog_mode();
 	ask_for_reports(true);
 	set_suspended(false);
+	refresh();
+	/* refresh() takes the size from LINES and COLUMNS if the environment has them */
+	terminal_take_size();
 	return 0;
 }
 

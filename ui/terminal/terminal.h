@@ -3,6 +3,7 @@
 #define CTOP_TERMINAL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/error.h"
 
@@ -84,8 +85,14 @@ enum terminal_key_result terminal_read_key(bool edits, int *ret_key);
 /* Takes the size the terminal has now. The next frame repaints everything. */
 void terminal_take_size(void);
 
-/* The next frame is sent whole, whatever curses believes is on the screen. */
+/* The next frame is sent whole, whatever is on the screen. */
 void terminal_repaint(void);
+
+/* Whether to send the next frame whole. Takes the request back: later calls return false until a new one. */
+bool terminal_take_repaint(void);
+
+/* Sends the bytes of a frame in one write(2), in several if the terminal does not take them all at once. */
+void terminal_send(const char *bytes, size_t length);
 
 /*
  * Gives up the terminal and stops the process. When it continues, calls terminal_resume() and returns its
