@@ -320,6 +320,21 @@ static int64_t now_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+/* Follows the marks of synchronised updates, which libvterm does not know. */
+static void follow_update(struct pty_screen *pty, char byte)
+{
+	static const char mark[] = "\033[?2026";
+
+	if (pty->update_bytes == strlen(mark) && (byte == 'h' || byte == 'l')) {
+		pty->is_updating = byte == 'h';
+		pty->updates += pty->is_updating;
+	}
+	if (pty->update_bytes < strlen(mark) && byte == mark[pty->update_bytes])
+		pty->update_bytes++;
+	else
+		pty->update_bytes = byte == mark[0];
+}
+
 static void take_output(struct pty_screen *pty)
 {
 	char bytes[8192];
@@ -327,6 +342,8 @@ static void take_output(struct pty_screen *pty)
 
 	if (length > 0) {
 		pty->bytes += (uint64_t)length;
+		for (ssize_t i = 0; i < length; i++)
+			follow_update(pty, bytes[i]);
 		vterm_input_write(pty->terminal, bytes, (size_t)length);
 	}
 }
@@ -783,7 +800,7 @@ static bool shows_ordinary_screen(struct pty_screen *pty, const void *context)
 	char mark[32];
 
 	(void)context;
-	return !pty->alternate_screen && pty->cursor_visible && !pty->mouse &&
+	return !pty->alternate_screen && pty->cursor_visible && !pty->mouse && !pty->is_updating &&
 	       make_paste_mark(pty, vterm_keyboard_start_paste, mark, sizeof(mark)) == 0;
 }
 

@@ -23,8 +23,11 @@ struct pty_screen {
 	uint64_t bytes;        /* received in all */
 	bool alternate_screen; /* as the program asked for it last */
 	bool cursor_visible;
-	bool mouse;   /* its buttons are reported */
-	bool hung_up; /* nobody has the terminal open any more */
+	bool mouse;           /* its buttons are reported */
+	bool is_updating;     /* the last synchronised update has not ended */
+	unsigned int updates; /* synchronised updates that began */
+	size_t update_bytes;  /* bytes of the mark of an update that came last */
+	bool hung_up;         /* nobody has the terminal open any more */
 	bool ended;
 	int status; /* of waitpid() once ended */
 	struct VTerm *terminal;
@@ -164,8 +167,8 @@ int pty_background(struct pty_screen *pty, int row, int column);
 int pty_selected_row(struct pty_screen *pty);
 
 /*
- * Fails unless the terminal has its original modes, the ordinary screen and a visible cursor, and reports
- * neither mouse nor pastes.
+ * Fails unless the terminal has its original modes, the ordinary screen and a visible cursor, reports neither
+ * mouse nor pastes, and waits for the end of no update.
  */
 void pty_expect_restored(struct pty_screen *pty);
 

@@ -124,6 +124,41 @@ static void test_whole_frame(void **state)
 	pty_quit(&pty);
 }
 
+/* Frames are updates only after the terminal has answered that it has these. */
+static void test_updates(void **state)
+{
+	static const struct {
+		const char *answer;
+		bool has_them;
+	} cases[] = {
+		{NULL, false},
+		{"\033[?2026;0$y", false},
+		{"\033[?2026;4$y", false},
+		{"\033[?2026;1$y", true},
+		{"\033[?2026;2$y", true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		struct pty_screen pty;
+
+		fake_start_with_rows(&pty, NULL);
+		if (cases[i].answer != NULL)
+			pty_type(&pty, cases[i].answer);
+		pty_sync(&pty);
+		assert_int_equal(pty.updates, 0);
+		fake_round(&pty, "postgres-{N} 99.9");
+		pty_wait_text(&pty, "99.9");
+		assert_int_equal(pty.updates, cases[i].has_them);
+		assert_false(pty.is_updating);
+		/* a frame without a change sends no mark either */
+		pty_type(&pty, "\033[A");
+		pty_sync(&pty);
+		assert_int_equal(pty.updates, cases[i].has_them);
+		pty_quit(&pty);
+	}
+}
+
 /* What a person sees of a cell. */
 struct sight {
 	uint32_t characters[VTERM_MAX_CHARS_PER_CELL];
@@ -232,6 +267,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_frame_is_one_write),
 		cmocka_unit_test(test_whole_frame),
+		cmocka_unit_test(test_updates),
 		cmocka_unit_test(test_changes_are_whole),
 	};
 

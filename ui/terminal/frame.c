@@ -276,21 +276,25 @@ static void send_row(const struct frame_look looks[], int y)
 	memcpy(shown, drawn, size);
 }
 
-/* Makes the bytes of a frame; returns whether there are any. */
+/* Brackets the changes of a frame as one update; returns whether there are any. */
 static bool make_output(const struct frame_look looks[], int y, int x)
 {
 	const bool is_whole = terminal_take_repaint();
+	size_t start;
 
 	buffer_clear(&frame.output);
+	buffer_append_text(&frame.output, terminal_update_mark(true));
+	start = frame.output.length;
 	if (is_whole || frame.is_resized)
 		clear_all();
 	frame.is_resized = false;
 	for (int row = 0; row < frame.height; row++)
 		send_row(looks, row);
-	if (frame.output.length == 0 && y == frame.cursor_y && x == frame.cursor_x)
+	if (frame.output.length == start && y == frame.cursor_y && x == frame.cursor_x)
 		return false;
 	set_look(&plain);
 	move_cursor(y, x);
+	buffer_append_text(&frame.output, terminal_update_mark(false));
 	return true;
 }
 

@@ -56,14 +56,25 @@ static const char mouse_on[] = "\033[?1000h\033[?1006h", mouse_off[] = "\033[?10
  */
 static const char paste_marks_on[] = "\033[?2004h", paste_marks_off[] = "\033[?2004l";
 
+/*
+ * Begin and end a synchronised update: the terminal shows everything between them at once. ctop first asks
+ * whether the terminal has this mode (DECRQM of XTerm Control Sequences). The answers are those of a terminal
+ * that has it and can switch it, now on or off.
+ */
+static const char update_begin[] = "\033[?2026h", update_end[] = "\033[?2026l";
+static const char update_question[] = "\033[?2026$p";
+static const char *const update_answers[] = {"\033[?2026;1$y", "\033[?2026;2$y"};
+
 /* After this pause, Esc and Ctrl-C end a paste whose end mark got lost. */
 #define PASTE_SILENCE_NS NS_PER_S
 
 enum {
-	/* key codes from curses for the start of a mouse report (plus its form) and for paste marks */
+	/* key codes from curses for the start of a mouse report (plus its form), for paste marks and for the
+	 * answers of a terminal that has synchronised updates */
 	MOUSE_KEY = 0x2000,
 	PASTE_BEGIN_KEY = MOUSE_KEY + MOUSE_FORM_COUNT,
 	PASTE_END_KEY,
+	UPDATE_KEY,
 	MOUSE_NUMBERS = 3,
 	CONTROL_C = 'C' & 0x1f,
 	BUTTON_LEFT = 0,
@@ -101,6 +112,7 @@ static struct {
 	size_t reset_length;
 	bool mouse;                 /* it is reported */
 	bool paste_marks;           /* the terminal was asked to mark pastes */
+	bool updates;               /* the terminal has synchronised updates */
 	bool repaint;               /* the next frame is to be whole */
 	struct mouse_report report; /* that is coming in */
 	struct paste paste;
@@ -135,9 +147,11 @@ static void send_text(const char *text)
 	fflush(terminal.output);
 }
 
-/* Switches mouse reports and paste marks on or off, if they are used. */
+/* Switches mouse reports and paste marks on or off, if they are used. Off also ends an unfinished update. */
 static void ask_for_reports(bool wanted)
 {
+	if (terminal.updates && !wanted)
+		send_text(update_end);
 	if (terminal.mouse)
 		send_text(wanted ? mouse_on : mouse_off);
 	if (terminal.paste_marks)
@@ -264,6 +278,8 @@ static void define_more_keys(void)
 	}
 	define_key_if_unknown("\033[200~", PASTE_BEGIN_KEY);
 	define_key_if_unknown("\033[201~", PASTE_END_KEY);
+	for (size_t i = 0; i < ARRAY_COUNT(update_answers); i++)
+		define_key_if_unknown(update_answers[i], UPDATE_KEY);
 	/* Keeps curses from handling mouse reports itself. Needed even without a mouse: another program may
 	 * have left reports on. */
 	for (enum mouse_form form = MOUSE_FORM_NONE + 1; form < MOUSE_FORM_COUNT; form++) {
@@ -319,8 +335,12 @@ int terminal_open(struct error *error)
 	set_escdelay(ESCAPE_DELAY_MS);
 	set_modes();
 	terminal.paste_marks = has_control_sequences();
-	if (terminal.paste_marks)
+	if (terminal.paste_marks) {
+		append_reset(update_end);
 		append_reset(paste_marks_off);
+		/* the first frame clears the screen of a terminal that shows part of an unknown question */
+		send_text(update_question);
+	}
 	terminal.repaint = true;
 	ask_for_reports(true);
 	return 0;
@@ -406,6 +426,11 @@ int terminal_input(void)
 int terminal_output(void)
 {
 	return fileno(terminal.output);
+}
+
+const char *terminal_update_mark(bool begins)
+{
+	return !terminal.updates ? "" : begins ? update_begin : update_end;
 }
 
 void terminal_send(const char *bytes, size_t length)
@@ -540,6 +565,10 @@ static int read_typed(wint_t *typed)
 		if (kind == KEY_CODE_YES && (*typed == PASTE_BEGIN_KEY || *typed == PASTE_END_KEY)) {
 			terminal.report.form = MOUSE_FORM_NONE;
 			set_paste(*typed == PASTE_BEGIN_KEY);
+			continue;
+		}
+		if (kind == KEY_CODE_YES && *typed == UPDATE_KEY) {
+			terminal.updates = true;
 			continue;
 		}
 		if (kind != ERR && terminal.paste.open && is_pasted(kind, *typed)) {

@@ -91,6 +91,12 @@ void terminal_repaint(void);
 /* Whether to send the next frame whole. Takes the request back: later calls return false until a new one. */
 bool terminal_take_repaint(void);
 
+/*
+ * The control sequence that begins or ends a synchronised update: the terminal shows what comes between at
+ * once. Empty unless the terminal has answered that it has these.
+ */
+const char *terminal_update_mark(bool begins);
+
 /* Sends the bytes of a frame in one write(2), in several if the terminal does not take them all at once. */
 void terminal_send(const char *bytes, size_t length);
 
