@@ -272,8 +272,8 @@ static struct probe *attach(const struct target *target, const struct probe_proc
 	directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (directory < 0)
 		fail_call(path);
-	while ((*ret_process = probe_look(probe, (uint32_t)target->program.child, directory))->state ==
-	       PROBE_STATE_RESOLVING)
+	while ((*ret_process = probe_look(probe, (uint32_t)target->program.child, directory, PROBE_RAN))
+		       ->state == PROBE_STATE_RESOLVING)
 		probe_serve(probe, clock_ns(CLOCK_MONOTONIC) + NS_PER_S);
 	close(directory);
 	if ((*ret_process)->state != PROBE_STATE_READY)

@@ -150,7 +150,7 @@ static void look(struct round *round, struct process *process, int tasks)
 	process->heap = NULL;
 	if (directory < 0)
 		return;
-	process->heap = probe_look(heap->probe, process->tgid, directory);
+	process->heap = probe_look(heap->probe, process->tgid, directory, PROBE_RAN);
 	close(directory);
 	/* round of the process's last turn: its id spreads the turns over the rounds */
 	process->heap_looked = heap->rounds - (heap->rounds + process->tgid) % ROTATION_ROUNDS;

@@ -9,6 +9,7 @@
 
 #include "attach.h"
 #include "base/buffer.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/living_thread.h"
@@ -20,9 +21,14 @@
 
 enum {
 	LINK_SIZE = 4096,
-	RECHECK_FIRST = 1,  /* a process that failed is examined again at the next look … */
-	RECHECK_FACTOR = 8, /* … and whenever it was seen so many times as often */
 };
+
+/*
+ * A process that failed is examined again at the next look, then after these pauses, which double up to the
+ * longest.
+ */
+#define CHECK_PAUSE_FIRST_NS (5 * NS_PER_S)
+#define CHECK_PAUSE_MOST_NS  (60 * NS_PER_S)
 
 /* Tells one address space of a process from another: exec keeps thread ids and start times. */
 struct address_space {
@@ -33,9 +39,11 @@ struct address_space {
 struct known_process {
 	struct probe_process shown; /* first: what probe_look() hands out */
 	struct address_space space;
-	uint64_t looks, next_check; /* looks since it failed, and at which of them it is examined again */
-	bool seen;                  /* since probe_drop_unseen() */
-	bool is_stale;              /* it runs another program than the one we attached to */
+	uint64_t next_check_ns;  /* CLOCK_MONOTONIC time from which a failed process is examined again */
+	uint64_t check_pause_ns; /* pause after the next failure */
+	bool seen;               /* since probe_drop_unseen() */
+	bool is_stale;           /* it runs another program than the one we attached to */
+	bool has_run;            /* one of its threads ran since it was examined */
 	struct process_map map;
 	struct resolution_entry *resolution; /* held; NULL at first */
 	unsigned int tries;                  /* of the resolution, when its outcome was taken */
@@ -124,6 +132,12 @@ static void set_text(struct known_process *process, const char *text)
 
 static void fail_process(struct known_process *process, enum heap_tag tag, const char *text)
 {
+	const uint64_t pause_ns = process->check_pause_ns;
+
+	process->next_check_ns = clock_ns(CLOCK_MONOTONIC) + pause_ns;
+	process->check_pause_ns = pause_ns == 0 ? CHECK_PAUSE_FIRST_NS : 2 * pause_ns;
+	if (process->check_pause_ns > CHECK_PAUSE_MOST_NS)
+		process->check_pause_ns = CHECK_PAUSE_MOST_NS;
 	process_map_release(&process->map);
 	process->shown.state = PROBE_STATE_FAILED;
 	process->shown.tag = tag;
@@ -143,14 +157,15 @@ static void read_addresses(int process_directory, struct address_space *space)
 
 /*
  * The address space that the process has now. For one that failed the file of its executable is enough, at a
- * fraction of the cost: run again, it would fail again, or else be found by the next check.
+ * fraction of the cost: run again, it would fail again, or else be found by the next check. A stale one is
+ * another program in any case.
  */
 static struct address_space find_space(const struct known_process *process, int process_directory)
 {
 	struct address_space space = {0};
 	struct executable executable;
 
-	if (process->shown.state != PROBE_STATE_FAILED) {
+	if (process->shown.state != PROBE_STATE_FAILED || process->is_stale) {
 		read_addresses(process_directory, &space);
 	} else {
 		space.start_code = process->space.start_code;
@@ -194,6 +209,7 @@ static void begin(struct probe *probe, struct known_process *process, int proces
 	int r;
 
 	forget_program(process);
+	process->has_run = false;
 	length = readlinkat(process_directory, "exe", link, sizeof(link) - 1);
 	r = length < 0 ? -errno : executable_identify(process_directory, &executable);
 	if (r < 0) {
@@ -265,22 +281,42 @@ static void advance(struct probe *probe, struct known_process *process, uint32_t
 }
 
 /*
- * Is it time to look again at a process that failed? Seen for the first time, it may have been on its way
- * from exec to its libraries; later it may have loaded more, or changed its owner. Ever more rarely, for it
- * costs one reading of its memory map. The reader knows when to ask whoever was locked, and the resolutions
- * when a failure is worth another try, or was tried again for another process.
+ * Whether to examine a process again that failed. Seen for the first time, it may have been on its way from
+ * exec to its libraries; later it may have loaded jemalloc, for which it has to run, or changed its owner.
+ * The pauses grow since each examination reads its memory map. The resolutions know when a failure is worth
+ * another try, or was tried again for another process.
  */
-static bool is_check_due(struct known_process *process)
+static bool is_check_due(const struct known_process *process)
 {
-	if (process->shown.state != PROBE_STATE_FAILED)
-		return false;
-	if (process->shown.tag == HEAP_TAG_MEMORY_LOCKED ||
-	    (process->resolution != NULL && (resolution_entry_is_due(process->resolution) ||
-					     resolution_entry_tries(process->resolution) != process->tries)))
+	if (process->resolution != NULL && (resolution_entry_is_due(process->resolution) ||
+					    resolution_entry_tries(process->resolution) != process->tries))
 		return true;
-	if (++process->looks < process->next_check)
+	return (process->has_run || process->shown.tag != HEAP_TAG_JEMALLOC_NOT_FOUND) &&
+	       clock_ns(CLOCK_MONOTONIC) >= process->next_check_ns;
+}
+
+static void note_change(struct known_process *process, enum probe_change change)
+{
+	process->has_run |= change != PROBE_STILL;
+	process->is_stale |= change == PROBE_EXECUTED;
+}
+
+bool probe_is_due(struct probe *probe, const struct probe_process *shown, enum probe_change change)
+{
+	struct known_process *process = find_process(probe, shown->tgid);
+
+	note_change(process, change);
+	if (process->is_stale)
+		return true;
+	switch (process->shown.state) {
+	case PROBE_STATE_RESOLVING:
+		return process->resolution == NULL ||
+		       resolution_entry_state(process->resolution) != RESOLUTION_WAITING;
+	case PROBE_STATE_READY:
 		return false;
-	process->next_check *= RECHECK_FACTOR;
+	case PROBE_STATE_FAILED:
+		return is_check_due(process);
+	}
 	return true;
 }
 
@@ -300,22 +336,23 @@ static void look(struct probe *probe, struct known_process *process, uint32_t ti
 	space = find_space(process, directory);
 	changed = process->is_stale || !spaces_equal(&space, &process->space);
 	if (changed) {
-		process->looks = 0;
-		process->next_check = RECHECK_FIRST;
+		process->check_pause_ns = 0;
 		process->space = space;
 	}
-	if (changed || is_check_due(process))
+	if (changed || (process->shown.state == PROBE_STATE_FAILED && is_check_due(process)))
 		begin(probe, process, directory);
 	advance(probe, process, tid, directory);
 }
 
-const struct probe_process *probe_look(struct probe *probe, uint32_t tgid, int process_directory)
+const struct probe_process *probe_look(struct probe *probe, uint32_t tgid, int process_directory,
+				       enum probe_change change)
 {
 	struct known_process *process = find_process(probe, tgid);
 	uint32_t tid;
 	const int directory = living_thread_open(process_directory, tgid, &tid);
 
 	process->seen = true;
+	note_change(process, change);
 	if (directory < 0) {
 		forget_program(process);
 		fail_process(process, HEAP_TAG_PID_MISSING, "");

@@ -43,13 +43,28 @@ struct probe_process {
 	bool cached;               /* the result was that of another process with the same executable */
 };
 
+/* What may have happened to a process since probe_look() or probe_is_due() was told last. */
+enum probe_change {
+	PROBE_STILL,    /* none of its threads ran, so it can have loaded no library */
+	PROBE_RAN,      /* its threads may have done anything; execve(2) is not known */
+	PROBE_EXECUTED, /* it executed a program, or is another process under the same id */
+};
+
 /*
  * Examines a process, or examines a known one again: starts to resolve its executable if that is new, and
  * attaches once that is done. Never waits for the resolver. `process_directory` is its open directory below a
  * proc root. If the address space has changed, it starts again. A process that failed is examined again at
- * growing intervals, since it may load jemalloc later.
+ * the next look, then in pauses that grow from 5 s to a minute: one without jemalloc only if it ran, since it
+ * may load jemalloc later.
  */
-const struct probe_process *probe_look(struct probe *probe, uint32_t tgid, int process_directory);
+const struct probe_process *probe_look(struct probe *probe, uint32_t tgid, int process_directory,
+				       enum probe_change change);
+
+/*
+ * Whether probe_look() would find out anything about a process that it has examined, if `change` is all that
+ * happened to the process. Opens no file. Only PROBE_EXECUTED makes a process due that can be read.
+ */
+bool probe_is_due(struct probe *probe, const struct probe_process *process, enum probe_change change);
 
 /*
  * Serves resolutions under way. With `deadline_ns` (CLOCK_MONOTONIC, 0: do not wait) waits until all are done

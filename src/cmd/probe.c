@@ -286,7 +286,7 @@ static int open_process(struct run *run)
 static int attach(struct run *run)
 {
 	for (;;) {
-		run->process = probe_look(run->probe, run->record.pid, run->directory);
+		run->process = probe_look(run->probe, run->record.pid, run->directory, PROBE_RAN);
 		if (run->process->state != PROBE_STATE_RESOLVING || stop_flag != 0)
 			break;
 		probe_serve(run->probe, clock_ns(CLOCK_MONOTONIC) + SLICE_NS);

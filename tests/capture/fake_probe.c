@@ -20,6 +20,7 @@ struct probe {
 static struct fake_process {
 	struct probe_process process;
 	unsigned int looks;
+	enum probe_change change; /* that the capture told last */
 	bool seen, dropped;
 } processes[ITEMS_MAX];
 static size_t process_count;
@@ -93,6 +94,13 @@ unsigned int fake_probe_looks(pid_t tgid)
 	return item != NULL ? item->looks : 0;
 }
 
+enum probe_change fake_probe_change(pid_t tgid)
+{
+	const struct fake_process *item = find_process((uint32_t)tgid);
+
+	return item != NULL ? item->change : PROBE_STILL;
+}
+
 bool fake_probe_has_dropped(pid_t tgid)
 {
 	const struct fake_process *item = find_process((uint32_t)tgid);
@@ -112,8 +120,10 @@ void fake_probe_resolve_when_served(bool on)
 
 void fake_probe_forget_counts(void)
 {
-	for (size_t i = 0; i < process_count; i++)
+	for (size_t i = 0; i < process_count; i++) {
 		processes[i].looks = 0;
+		processes[i].change = PROBE_STILL;
+	}
 	for (size_t i = 0; i < thread_count; i++)
 		threads[i].reads = 0;
 }
@@ -153,7 +163,8 @@ static bool is_directory_of(int directory, uint32_t tgid)
 	return strtoul(text, NULL, 10) == tgid;
 }
 
-const struct probe_process *probe_look(struct probe *probe, uint32_t tgid, int process_directory)
+const struct probe_process *probe_look(struct probe *probe, uint32_t tgid, int process_directory,
+				       enum probe_change change)
 {
 	struct fake_process *item = find_process(tgid);
 
@@ -163,9 +174,20 @@ const struct probe_process *probe_look(struct probe *probe, uint32_t tgid, int p
 	if (!is_directory_of(process_directory, tgid))
 		abort();
 	item->looks++;
+	item->change = change;
 	item->seen = true;
 	item->dropped = false;
 	return &item->process;
+}
+
+bool probe_is_due(struct probe *probe, const struct probe_process *process, enum probe_change change)
+{
+	struct fake_process *item = find_process(process->tgid);
+
+	(void)probe;
+	if (item != NULL)
+		item->change = change;
+	return change == PROBE_EXECUTED || process->state == PROBE_STATE_RESOLVING;
 }
 
 size_t probe_serve(struct probe *probe, uint64_t deadline_ns)

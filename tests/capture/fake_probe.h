@@ -22,6 +22,9 @@ void fake_probe_fail_thread(pid_t tid, enum heap_tag tag, int error_number);
 unsigned int fake_probe_looks(pid_t tgid);
 unsigned int fake_probe_reads(pid_t tid);
 
+/* What the capture told last of a process, since the last fake_probe_forget_counts(). */
+enum probe_change fake_probe_change(pid_t tgid);
+
 /* Whether the capture made the probe forget a process that the probe had examined. */
 bool fake_probe_has_dropped(pid_t tgid);
 

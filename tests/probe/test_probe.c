@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -60,10 +59,10 @@ static const struct probe_process *look(struct probe *probe, const struct target
 	const uint64_t deadline = now_ns() + WAIT_AT_MOST_S * SECOND;
 	const struct probe_process *process;
 
-	process = probe_look(probe, (uint32_t)target->child, target->directory);
+	process = probe_look(probe, (uint32_t)target->child, target->directory, PROBE_RAN);
 	while (process->state == PROBE_STATE_RESOLVING && now_ns() < deadline) {
 		probe_serve(probe, deadline);
-		process = probe_look(probe, (uint32_t)target->child, target->directory);
+		process = probe_look(probe, (uint32_t)target->child, target->directory, PROBE_RAN);
 	}
 	return process;
 }
@@ -906,33 +905,6 @@ static void test_without_jemalloc(void **state)
 	probe_release(probe);
 }
 
-/*
- * However long it took to resolve, a process that failed is examined once more at once: here it has mapped a
- * library meanwhile, which its dynamic linker knows nothing of.
- */
-static void test_early_check(void **state)
-{
-	const struct target self = {.child = getpid(),
-				    .directory = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-	const int library = open(LIBRARY_DTV, O_RDONLY | O_CLOEXEC);
-	struct probe *probe = create(false);
-	void *mapped;
-
-	(void)state;
-	assert_true(self.directory >= 0 && library >= 0);
-	for (int i = 0; i < 5; i++)
-		assert_int_equal(probe_look(probe, (uint32_t)self.child, self.directory)->state,
-				 PROBE_STATE_RESOLVING);
-	assert_int_equal(look(probe, &self)->tag, HEAP_TAG_JEMALLOC_NOT_FOUND);
-	mapped = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, library, 0);
-	assert_true(mapped != MAP_FAILED);
-	assert_int_equal(look(probe, &self)->tag, HEAP_TAG_JEMALLOC_IN_DSO);
-	munmap(mapped, 4096);
-	probe_release(probe);
-	close(library);
-	close(self.directory);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -961,7 +933,6 @@ int main(void)
 		cmocka_unit_test(test_nobody),
 		cmocka_unit_test(test_no_borrowed_stop),
 		cmocka_unit_test(test_without_jemalloc),
-		cmocka_unit_test(test_early_check),
 	};
 	struct error error;
 	int r;
