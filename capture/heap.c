@@ -116,15 +116,54 @@ static bool has_none(const struct round *round, const struct process *process)
 	       (process->row_count == 1 && round->states[leader].state == 'Z');
 }
 
+/* A number that grows with each execve(2) of the process; 0 if no pass has read it. */
+static uint32_t exec_id_of(const struct round *round, const struct process *process)
+{
+	return round->capture->passes.tasks != NULL
+		       ? round->states[round_leader_row(round, process)].seen.exec_id
+		       : 0;
+}
+
+static uint64_t run_time_of(const struct round *round, const struct process *process)
+{
+	const uint64_t *run_ns = round->snapshot->values[METRIC_RUN_TIME_NS];
+	const size_t end = process->first_row + process->row_count;
+	uint64_t sum = 0;
+
+	for (size_t row = process->first_row; run_ns != NULL && row < end; row++)
+		sum += run_ns[row];
+	return sum;
+}
+
 /*
- * A process can only have changed its program if its leader has run, since execve(2) makes the caller the
- * leader. A process not reached within the budget on its turn is examined in the next round that reaches it.
+ * What a process did since its last look. Neither stale counters nor rows that were decoded again prove that
+ * a thread ran; its run time does. Without run times every process counts as running.
+ */
+static enum probe_change find_change(const struct round *round, const struct process *process)
+{
+	if (exec_id_of(round, process) != process->heap_exec_id)
+		return PROBE_EXECUTED;
+	return round->snapshot->values[METRIC_RUN_TIME_NS] != NULL &&
+			       run_time_of(round, process) == process->heap_run_ns
+		       ? PROBE_STILL
+		       : PROBE_RAN;
+}
+
+/*
+ * A pass sees each execve(2). procfs does not: there a process can only have changed its program if its
+ * leader has run, since execve(2) makes the caller the leader. A process not reached within the budget on its
+ * turn is examined in the next round that reaches it.
  */
 static bool needs_look(const struct round *round, const struct process *process, size_t leader)
 {
-	return process->heap == NULL || process->heap->state == PROBE_STATE_RESOLVING ||
-	       is_stale(round, leader) ||
-	       round->capture->heap.rounds - process->heap_looked >= ROTATION_ROUNDS;
+	const struct heap *heap = &round->capture->heap;
+
+	if (process->heap == NULL || round->full)
+		return true;
+	if (round->capture->passes.tasks == NULL &&
+	    (is_stale(round, leader) || heap->rounds - process->heap_looked >= ROTATION_ROUNDS))
+		return true;
+	return probe_is_due(heap->probe, process->heap, find_change(round, process));
 }
 
 /*
@@ -145,13 +184,16 @@ static void look(struct round *round, struct process *process, int tasks)
 {
 	const struct heap *heap = &round->capture->heap;
 	const bool had_failed = process->heap != NULL && process->heap->state == PROBE_STATE_FAILED;
+	const enum probe_change change = find_change(round, process);
 	int directory = openat(tasks, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	process->heap = NULL;
 	if (directory < 0)
 		return;
-	process->heap = probe_look(heap->probe, process->tgid, directory, PROBE_RAN);
+	process->heap = probe_look(heap->probe, process->tgid, directory, change);
 	close(directory);
+	process->heap_exec_id = exec_id_of(round, process);
+	process->heap_run_ns = run_time_of(round, process);
 	/* round of the process's last turn: its id spreads the turns over the rounds */
 	process->heap_looked = heap->rounds - (heap->rounds + process->tgid) % ROTATION_ROUNDS;
 	/* idle threads as well */
@@ -208,7 +250,8 @@ static size_t look_again(struct round *round)
 		struct process *process = &list->items[i];
 		int tasks;
 
-		if (process->heap == NULL || process->heap->state != PROBE_STATE_RESOLVING)
+		if (process->row_count == 0 || process->heap == NULL ||
+		    process->heap->state != PROBE_STATE_RESOLVING)
 			continue;
 		tasks = process_list_tasks(list, process);
 		look(round, process, tasks);

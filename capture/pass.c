@@ -825,7 +825,7 @@ static int fill_rows(struct intake *intake)
 			return -ECANCELED;
 		if (process->row_count == 0)
 			continue;
-		if ((process->cgroup != NULL || process->tasks >= 0) &&
+		if ((process->cgroup != NULL || process->tasks >= 0 || process->heap != NULL) &&
 		    (round->states[round_leader_row(round, process)].flags & ROW_NEW) != 0)
 			process_list_forget(list, process); /* the number was used again */
 		for (size_t row = process->first_row; row < end; row++)

@@ -114,6 +114,8 @@ void process_forget(struct process *process)
 	process->smaps_read_at = 0;
 	memset(&process->resident, 0, sizeof(process->resident));
 	process->heap = NULL;
+	process->heap_exec_id = 0;
+	process->heap_run_ns = 0;
 	process->links = 0;
 }
 

@@ -41,6 +41,8 @@ struct process {
 	uint64_t smaps_read_at;           /* CLOCK_BOOTTIME ns, 0 before the first reading */
 	const struct probe_process *heap; /* what the allocator probe found; NULL until it looked */
 	unsigned int heap_looked;         /* probe round of its last turn */
+	uint32_t heap_exec_id;            /* that passes had of its leader at its last look; else 0 */
+	uint64_t heap_run_ns;             /* run time of its threads at its last look */
 };
 
 /* All processes below a proc root, ascending by id, with their task directories kept open while there is
