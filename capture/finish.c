@@ -47,13 +47,17 @@ static void copy_scope(struct round *round)
 	snapshot->provenance.scope_count = capture->scope_count;
 }
 
-/* Gives the round the host's facts, read again once they are older than HOST_FACTS_NS. */
+/*
+ * Gives the round the host's facts, read again once they are older than HOST_FACTS_NS. Files that stay open
+ * between rounds are found by their paths again as often: something may be mounted over them.
+ */
 static void take_host_facts(struct round *round)
 {
 	struct capture *capture = round->capture;
 	const uint64_t now_ns = clock_ns(CLOCK_BOOTTIME);
 
 	if (round->full || capture->host == NULL || now_ns - capture->host_read_ns >= HOST_FACTS_NS) {
+		roots_keep_files(&capture->roots);
 		snapshot_release(capture->host);
 		capture->host = snapshot_create();
 		host_read(&capture->roots, &capture->checks, capture->host);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -20,6 +21,33 @@
 
 enum {
 	FILE_SIZE_MAX = 16 << 20, /* far above anything procfs, sysfs and cgroupfs print */
+	LEFT_MIN = 64,            /* descriptors that files kept open leave to others */
+};
+
+/* The files of the host that each round reads. */
+static const struct {
+	enum root_kind root;
+	const char *path;
+} kept_files[] = {
+	{ROOT_PROC, "stat"},
+	{ROOT_PROC, "loadavg"},
+	{ROOT_PROC, "meminfo"},
+	{ROOT_PROC, "diskstats"},
+	{ROOT_PROC, "net/dev"}, /* of the network namespace that ctop is in, which does not change */
+	{ROOT_PROC, "pressure/cpu"},
+	{ROOT_PROC, "pressure/memory"},
+	{ROOT_PROC, "pressure/io"},
+	{ROOT_PROC, "pressure/irq"},
+	{ROOT_PROC, "sys/kernel/task_delayacct"},
+	{ROOT_PROC, "sys/kernel/sched_schedstats"},
+	{ROOT_PROC, "sys/kernel/yama/ptrace_scope"},
+	{ROOT_SYS, "devices/system/cpu/online"},
+	{ROOT_SYS, "devices/system/cpu/present"},
+	{ROOT_SYS, "kernel/sched_ext/state"},
+	{ROOT_SYS, "kernel/sched_ext/switch_all"},
+	{ROOT_SYS, "kernel/sched_ext/nr_rejected"},
+	{ROOT_SYS, "kernel/sched_ext/hotplug_seq"},
+	{ROOT_SYS, "kernel/sched_ext/enable_seq"},
 };
 
 static const char *const default_paths[ROOT_COUNT] = {
@@ -329,8 +357,24 @@ int roots_open(struct roots *roots, const char *const paths[static ROOT_COUNT], 
 	return 0;
 }
 
+static void close_kept(int *kept)
+{
+	if (*kept >= 0)
+		close(*kept);
+	*kept = -1;
+}
+
+static void close_kept_files(struct roots *roots)
+{
+	for (size_t i = 0; roots->kept != NULL && i < ARRAY_COUNT(kept_files); i++)
+		close_kept(&roots->kept[i]);
+	free(roots->kept);
+	roots->kept = NULL;
+}
+
 void roots_close(struct roots *roots)
 {
+	close_kept_files(roots);
 	for (size_t i = 0; i < ROOT_COUNT; i++) {
 		if (roots->descriptor[i] >= 0)
 			close(roots->descriptor[i]);
@@ -347,10 +391,65 @@ void roots_close(struct roots *roots)
 	clear(roots);
 }
 
+void roots_keep_files(struct roots *roots)
+{
+	close_kept_files(roots);
+	roots->kept = memory_allocate(ARRAY_COUNT(kept_files) * sizeof(*roots->kept));
+	for (size_t i = 0; i < ARRAY_COUNT(kept_files); i++)
+		roots->kept[i] = -1;
+}
+
+/* The descriptor of a file that is to be kept open, -1 while it is not; NULL for other files. */
+static int *find_kept(const struct roots *roots, enum root_kind root, const char *path)
+{
+	for (size_t i = 0; roots->kept != NULL && i < ARRAY_COUNT(kept_files); i++) {
+		if (kept_files[i].root == root && strcmp(kept_files[i].path, path) == 0)
+			return &roots->kept[i];
+	}
+	return NULL;
+}
+
+/*
+ * Whether a file stays open. Those of procfs and sysfs are made anew when they are read from their beginning
+ * (seq_read_iter() of fs/seq_file.c; sysctls in any case); one that somebody has mounted over them need not
+ * be, and those of a saved tree may be replaced.
+ */
+static bool is_keepable(int descriptor)
+{
+	struct rlimit limit;
+
+	return (is_file_system(descriptor, PROC_SUPER_MAGIC) || is_file_system(descriptor, SYSFS_MAGIC)) &&
+	       getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)descriptor + LEFT_MIN < limit.rlim_cur;
+}
+
+static int read_kept(int directory, const char *path, int *kept, struct buffer *buffer)
+{
+	int descriptor, result;
+
+	if (*kept >= 0 && lseek(*kept, 0, SEEK_SET) == 0 &&
+	    file_read_descriptor(*kept, buffer, FILE_SIZE_MAX) == 0)
+		return 0;
+	/* what it was a file of may have gone, and come again */
+	close_kept(kept);
+	descriptor = openat(directory, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (descriptor < 0)
+		return -errno;
+	result = file_read_descriptor(descriptor, buffer, FILE_SIZE_MAX);
+	if (result == 0 && is_keepable(descriptor))
+		*kept = descriptor;
+	else
+		close(descriptor);
+	return result;
+}
+
 int roots_read(const struct roots *roots, enum root_kind root, const char *path, struct buffer *buffer)
 {
+	int *kept = find_kept(roots, root, path);
+
 	if (roots->descriptor[root] < 0)
 		return -ENOENT;
+	if (kept != NULL)
+		return read_kept(roots->descriptor[root], path, kept, buffer);
 	return file_read(roots->descriptor[root], path, buffer, FILE_SIZE_MAX);
 }
 

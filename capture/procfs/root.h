@@ -57,6 +57,8 @@ struct roots {
 	 */
 	char *hides_processes, *hides_files;
 	bool is_sysfs; /* the sys root is sysfs, not a saved tree or an empty /sys */
+	/* Descriptors of files that stay open, in an order of root.c; NULL before roots_keep_files(). */
+	int *kept;
 };
 
 /*
@@ -69,6 +71,12 @@ int roots_open(struct roots *roots, const char *const paths[static ROOT_COUNT], 
 
 /* Closes and frees everything; does nothing on a struct that roots_open() failed to fill. */
 void roots_close(struct roots *roots);
+
+/*
+ * From now on roots_read() leaves the files open that each round reads, so that one thread at a time may
+ * read. Closes those that are open, so that each is found by its path again.
+ */
+void roots_keep_files(struct roots *roots);
 
 /*
  * Reads a whole file below a root into `buffer`, replacing its content. `path` comes from this program and is

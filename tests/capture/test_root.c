@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "tests/cmocka_include.h"
+#include "tests/wait.h"
 
 #include "base/memory.h"
 #include "capture/host/cgroup.h"
@@ -180,6 +182,87 @@ static void test_whole(void **state)
 	tree_remove(&tree);
 }
 
+static int next_descriptor(void)
+{
+	const int next = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+
+	assert_true(next >= 0);
+	close(next);
+	return next;
+}
+
+static bool differ(const struct buffer *a, const struct buffer *b)
+{
+	return a->length != b->length || memcmp(a->data, b->data, a->length) != 0;
+}
+
+/* A file that each round reads stays open, and tells what is there now. */
+static void test_kept_files(void **state)
+{
+	const char *paths[ROOT_COUNT] = {NULL};
+	struct buffer first = {0}, second = {0};
+	struct rlimit usual, few;
+	struct roots roots;
+	int kept;
+
+	(void)state;
+	assert_int_equal(roots_open(&roots, paths, NULL), 0);
+	kept = next_descriptor();
+	assert_int_equal(roots_read(&roots, ROOT_PROC, "stat", &first), 0);
+	assert_int_equal(next_descriptor(), kept);
+	roots_keep_files(&roots);
+	assert_int_equal(roots_read(&roots, ROOT_PROC, "version", &first), 0);
+	assert_int_equal(next_descriptor(), kept);
+	assert_int_equal(roots_read(&roots, ROOT_PROC, "stat", &first), 0);
+	assert_int_not_equal(next_descriptor(), kept);
+	/* the host switches from thread to thread */
+	await("other numbers",
+	      roots_read(&roots, ROOT_PROC, "stat", &second) == 0 && differ(&first, &second));
+	assert_memory_equal(second.data, "cpu ", 4);
+
+	/* a descriptor that cannot be read any more is opened again */
+	assert_int_equal(dup2(roots.descriptor[ROOT_PROC], kept), kept);
+	assert_int_equal(roots_read(&roots, ROOT_PROC, "stat", &second), 0);
+	assert_memory_equal(second.data, "cpu ", 4);
+	roots_keep_files(&roots);
+	assert_int_equal(next_descriptor(), kept);
+
+	/* few descriptors are left to others */
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &usual), 0);
+	few = (struct rlimit){(rlim_t)kept + 64, usual.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	assert_int_equal(roots_read(&roots, ROOT_PROC, "stat", &second), 0);
+	assert_int_equal(next_descriptor(), kept);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &usual), 0);
+	roots_close(&roots);
+	buffer_release(&first);
+	buffer_release(&second);
+}
+
+/* A file of a saved tree may be replaced, and is found by its path each time. */
+static void test_replaced_file(void **state)
+{
+	struct buffer text = {0};
+	struct tree tree;
+	char *from, *to;
+
+	(void)state;
+	tree_make(&tree);
+	tree_text(&tree, "proc/loadavg", "1\n");
+	tree_text(&tree, "proc/later", "2\n");
+	tree_open(&tree);
+	roots_keep_files(&tree.roots);
+	assert_true(text_equals(roots_read_text(&tree.roots, ROOT_PROC, "loadavg", &text), "1"));
+	from = memory_format("%s/proc/later", tree.path);
+	to = memory_format("%s/proc/loadavg", tree.path);
+	assert_int_equal(rename(from, to), 0);
+	assert_true(text_equals(roots_read_text(&tree.roots, ROOT_PROC, "loadavg", &text), "2"));
+	free(from);
+	free(to);
+	buffer_release(&text);
+	tree_remove(&tree);
+}
+
 /* Cgroups come and go for ever, and each has its path: with too many, all are forgotten. */
 static void test_cgroup_paths(void **state)
 {
@@ -205,6 +288,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_whole),
+		cmocka_unit_test(test_kept_files),
+		cmocka_unit_test(test_replaced_file),
 		cmocka_unit_test(test_cgroup_paths),
 		cmocka_unit_test(test_path_below_mount),
 		cmocka_unit_test(test_beneath),
