@@ -618,12 +618,36 @@ void feature_check_all(struct feature_checks *checks, const struct roots *roots,
 	buffer_release(&checker.text);
 }
 
+/* Appends what the files of the switches say, or why they cannot be read. */
+static void read_switches(const struct roots *roots, struct buffer *text, struct buffer *switches)
+{
+	static const char *const paths[] = {delayacct_path, schedstats_path, yama_path};
+
+	for (size_t i = 0; i < ARRAY_COUNT(paths); i++) {
+		const int result = roots_read(roots, ROOT_PROC, paths[i], text);
+
+		buffer_append_format(switches, "%d ", result);
+		if (result == 0)
+			buffer_append(switches, text->data, text->length);
+	}
+}
+
 void feature_recheck_switches(struct feature_checks *checks, const struct roots *roots)
 {
 	static const enum feature switched[] = {FEATURE_DELAYS, FEATURE_IRQ_DELAY, FEATURE_SCHEDSTATS,
 						FEATURE_PROCESS_MEMORY};
 	struct checker checker = {.checks = checks, .arena = &checks->switched_arena, .roots = roots};
+	struct buffer switches = {0};
 
+	read_switches(roots, &checker.text, &switches);
+	if (checks->switches.length == switches.length &&
+	    memcmp(checks->switches.data, switches.data, switches.length) == 0) {
+		buffer_release(&switches);
+		buffer_release(&checker.text);
+		return;
+	}
+	buffer_release(&checks->switches);
+	checks->switches = switches;
 	arena_release(&checks->switched_arena);
 	read_task_delayacct(checks, roots, false, &checker.text);
 	for (size_t i = 0; i < sizeof(switched) / sizeof(switched[0]); i++)
@@ -635,5 +659,6 @@ void feature_release(struct feature_checks *checks)
 {
 	arena_release(&checks->arena);
 	arena_release(&checks->switched_arena);
+	buffer_release(&checks->switches);
 	*checks = (struct feature_checks){0};
 }

@@ -53,6 +53,7 @@ struct feature_checks {
 	uint64_t capabilities;         /* the effective ones of the thread that checked, one bit each
 					  (linux/capability.h) */
 	bool initial_user_namespace;
+	struct buffer switches; /* what feature_recheck_switches() read last; empty before */
 };
 
 /* Whether the kernel counts delays, or will once they are switched on. */
@@ -83,7 +84,8 @@ void feature_check_all(struct feature_checks *checks, const struct roots *roots,
 
 /*
  * Reads the switches that may change while we run (kernel.task_delayacct, kernel.sched_schedstats, Yama's
- * ptrace_scope) and updates the results that depend on them. Three small files, for each round.
+ * ptrace_scope) and updates the results that depend on them if one was turned. Three small files, for each
+ * round.
  */
 void feature_recheck_switches(struct feature_checks *checks, const struct roots *roots);
 

@@ -448,6 +448,37 @@ static void test_host(void **state)
 	feature_release(&checks);
 }
 
+/* Results are made again when the text of a switch is another one, and only then. */
+static void test_switches(void **state)
+{
+	struct feature_checks checks = {0};
+	const struct feature_result *statistics = &checks.results[FEATURE_SCHEDSTATS];
+
+	(void)state;
+	tree_text(&tree, "proc/sys/kernel/task_delayacct", "1\n");
+	tree_text(&tree, "proc/sys/kernel/sched_schedstats", "1\n");
+	tree_open(&tree);
+	feature_check_all(&checks, &tree.roots, 0, NULL);
+	feature_recheck_switches(&checks, &tree.roots);
+	checks.results[FEATURE_SCHEDSTATS].detail = "as before";
+	feature_recheck_switches(&checks, &tree.roots);
+	assert_string_equal(statistics->detail, "as before");
+	tree_text(&tree, "proc/sys/kernel/sched_schedstats", "0\n");
+	feature_recheck_switches(&checks, &tree.roots);
+	assert_string_equal(statistics->detail, "kernel.sched_schedstats is 0");
+	assert_int_equal(statistics->reason, REASON_SWITCHED_OFF);
+	assert_int_equal(checks.task_delayacct, TASK_DELAYACCT_ON);
+	tree_text(&tree, "proc/sys/kernel/task_delayacct", "0\n");
+	feature_recheck_switches(&checks, &tree.roots);
+	assert_int_equal(checks.task_delayacct, TASK_DELAYACCT_RUNTIME_OFF);
+	assert_true(checks.delayacct_on_since_ns == UINT64_MAX);
+	tree_text(&tree, "proc/sys/kernel/task_delayacct", "1\n");
+	feature_recheck_switches(&checks, &tree.roots);
+	assert_int_equal(checks.results[FEATURE_DELAYS].state, FEATURE_STATE_ON);
+	assert_true(checks.delayacct_on_since_ns != 0 && checks.delayacct_on_since_ns != UINT64_MAX);
+	feature_release(&checks);
+}
+
 /* Kernels without the switch count delays unless the command line says not to, or they cannot. */
 static void test_delays_without_switch(void **state)
 {
@@ -734,6 +765,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_kernel_config, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_sched_ext, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_host, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_switches, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_delays_without_switch, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_load, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_devices, set_up, tear_down),
