@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/rights.h"
 #include "capture/host/cgroup.h"
 #include "capture/host/container.h"
 #include "capture/host/host.h"
@@ -47,24 +48,45 @@ static void copy_scope(struct round *round)
 	snapshot->provenance.scope_count = capture->scope_count;
 }
 
+/* Gives a snapshot that shares a host what is known of the origin of both; the host owns the texts. */
+static void share_origin(struct snapshot *snapshot, const struct snapshot *host)
+{
+	const struct provenance *from = &host->provenance;
+	struct provenance *to = &snapshot->provenance;
+
+	to->present = from->present;
+	to->program = from->program;
+	to->boot_id = from->boot_id;
+	to->uid = from->uid;
+	to->capabilities = from->capabilities;
+	to->capability_count = from->capability_count;
+	memcpy(to->namespaces, from->namespaces, sizeof(to->namespaces));
+	memcpy(to->roots, from->roots, sizeof(to->roots));
+}
+
 /*
- * Gives the round the host's facts, read again once they are older than HOST_FACTS_NS. Files that stay open
- * between rounds are found by their paths again as often: something may be mounted over them.
+ * Gives the round the facts of the host and of ctop, read again once they are older than HOST_FACTS_NS or
+ * this thread has other rights. Files that stay open between rounds are found by their paths again as often:
+ * something may be mounted over them.
  */
 static void take_host_facts(struct round *round)
 {
 	struct capture *capture = round->capture;
-	const uint64_t now_ns = clock_ns(CLOCK_BOOTTIME);
+	const uint64_t now_ns = clock_ns(CLOCK_BOOTTIME), rights = rights_effective();
 
-	if (round->full || capture->host == NULL || now_ns - capture->host_read_ns >= HOST_FACTS_NS) {
+	if (round->full || capture->host == NULL || rights != capture->host_rights ||
+	    now_ns - capture->host_read_ns >= HOST_FACTS_NS) {
 		roots_keep_files(&capture->roots);
 		snapshot_release(capture->host);
 		capture->host = snapshot_create();
 		host_read(&capture->roots, &capture->checks, capture->host);
+		host_read_provenance(&capture->roots, capture->host);
 		snapshot_finish(capture->host);
 		capture->host_read_ns = now_ns;
+		capture->host_rights = rights;
 	}
 	snapshot_share_host(round->snapshot, capture->host);
+	share_origin(round->snapshot, capture->host);
 	host_tell_switches(&capture->checks, &round->snapshot->host);
 }
 
@@ -73,13 +95,14 @@ static void read_host(struct round *round)
 	const struct roots *roots = &round->capture->roots;
 	struct snapshot *snapshot = round->snapshot;
 
-	host_read_provenance(roots, snapshot);
 	copy_features(round);
 	copy_scope(round);
 	sched_ext_read(roots, snapshot);
 	/* A saved tree tells nothing of the host it came from but what is in it. */
 	if (round->capture->roots.is_procfs)
 		take_host_facts(round);
+	else
+		host_read_provenance(roots, snapshot);
 	host_read_load(roots, snapshot);
 	/* the files of this host's runtimes are about its own cgroups */
 	if (roots->own_namespace && !roots->redirected)

@@ -207,6 +207,7 @@ struct capture {
 	uint64_t delays_off_ns; /* CLOCK_BOOTTIME of the last check that found delay accounting off */
 	struct snapshot *host;  /* the host's facts alone, shared by all rounds; NULL until read */
 	uint64_t host_read_ns;  /* CLOCK_BOOTTIME of that reading */
+	uint64_t host_rights;   /* effective rights at that reading */
 
 	atomic_uint *progress;               /* of the options */
 	struct buffer text;                  /* of the file being read */

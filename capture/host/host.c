@@ -302,7 +302,6 @@ void host_read_provenance(const struct roots *roots, struct snapshot *snapshot)
 	provenance->present = true;
 	provenance->program = "ctop " CTOP_VERSION;
 	provenance->boot_id = read_string(&reader, ROOT_PROC, "sys/kernel/random/boot_id");
-	provenance->hostname = read_string(&reader, ROOT_PROC, "sys/kernel/hostname");
 	provenance->uid = (struct optional_u64){getuid(), true};
 	read_capabilities(snapshot);
 	read_namespaces(roots, provenance);
@@ -415,6 +414,7 @@ void host_read_load(const struct roots *roots, struct snapshot *snapshot)
 	struct string_pool pool = {0};
 	uint32_t cpus;
 
+	provenance->hostname = read_string(&reader, ROOT_PROC, "sys/kernel/hostname");
 	if (roots_read(roots, ROOT_PROC, "loadavg", &reader.text) == 0)
 		parse_loadavg(text_of(&reader.text), provenance);
 	read_meminfo(&reader, keys, sizeof(keys) / sizeof(keys[0]));

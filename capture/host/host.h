@@ -21,8 +21,8 @@ void host_tell_switches(const struct feature_checks *checks, struct host *host);
 
 /*
  * Reads the origin of the capture into snapshot->provenance: program, boot id, user, effective
- * capabilities of the calling thread, namespaces, roots, host name. Does not touch times, scope, features,
- * tallies, heap.
+ * capabilities of the calling thread, namespaces, roots. None of it changes from round to round. Does not
+ * touch times, scope, features, tallies, heap.
  */
 void host_read_provenance(const struct roots *roots, struct snapshot *snapshot);
 
@@ -34,7 +34,7 @@ void host_read_provenance(const struct roots *roots, struct snapshot *snapshot);
 void host_read_ticks(const struct roots *roots, struct snapshot *snapshot);
 
 /*
- * Reads what every round shows of the host: load averages, available memory, disks and networks into
+ * Reads what every round shows of the host: name, load averages, available memory, disks and networks into
  * snapshot->provenance; online CPUs, total memory and the kernel's name into snapshot->host, whose `present`
  * is left alone.
  */

@@ -38,6 +38,7 @@ static const struct {
 	{ROOT_PROC, "pressure/memory"},
 	{ROOT_PROC, "pressure/io"},
 	{ROOT_PROC, "pressure/irq"},
+	{ROOT_PROC, "sys/kernel/hostname"},
 	{ROOT_PROC, "sys/kernel/task_delayacct"},
 	{ROOT_PROC, "sys/kernel/sched_schedstats"},
 	{ROOT_PROC, "sys/kernel/yama/ptrace_scope"},
