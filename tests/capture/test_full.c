@@ -237,6 +237,26 @@ static void test_own_process(void **state)
 	assert_int_equal(count_descriptors(), before);
 }
 
+/* Rounds share what stays as it is; each holds it for as long as it lives. */
+static void test_shared_origin(void **state)
+{
+	struct capture *capture = live_open((uint32_t[]){(uint32_t)getpid()}, 1);
+	struct snapshot *first = live_round(capture), *second = live_round(capture);
+	const struct provenance *origin = &second->provenance;
+
+	(void)state;
+	assert_ptr_equal(origin->boot_id, first->provenance.boot_id);
+	snapshot_release(first);
+	capture_close(capture);
+	assert_true(origin->present);
+	assert_int_equal(strlen(origin->boot_id), 36);
+	assert_non_null(origin->hostname);
+	assert_int_equal(origin->uid.value, getuid());
+	assert_int_not_equal(origin->namespaces[NAMESPACE_PID], 0);
+	assert_string_equal(origin->roots[ROOT_PROC], "/proc");
+	snapshot_release(second);
+}
+
 /* Every thread of the host: order, names, sources that are never missing. */
 static void test_whole_host(void **state)
 {
@@ -549,7 +569,7 @@ int main(void)
 		cmocka_unit_test(test_unprivileged),      cmocka_unit_test(test_cancel),
 		cmocka_unit_test(test_vanishing_threads), cmocka_unit_test(test_dear_budget),
 		cmocka_unit_test(test_hidepid),           cmocka_unit_test(test_other_namespace),
-		cmocka_unit_test(test_scope_of_a_thread),
+		cmocka_unit_test(test_scope_of_a_thread), cmocka_unit_test(test_shared_origin),
 	};
 
 	return cmocka_run_group_tests(tests, start_workers, stop_workers);
