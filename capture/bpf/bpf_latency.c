@@ -101,18 +101,34 @@ static struct feature_result load_object(struct bpf_latency *latency, struct bpf
 	return bpf_object_load(object->skeleton, 0, object->maps.scope, scope, arena);
 }
 
-/* Maps and attaches a loaded object. Returns false, with errno set, when the kernel refuses. */
-static bool make_ready(struct bpf_latency *latency)
+static void unmap_arrays(struct bpf_latency *latency)
 {
-	struct latency *object = latency->object;
+	bpf_array_unmap(&latency->slot_array);
+	bpf_array_unmap(&latency->share_array);
+	bpf_array_unmap(&latency->count_array);
+	bpf_array_unmap(&latency->pair_array);
+}
 
-	latency->all_tasks = bpf_program__attach_iter(object->progs.make_room_for_all, NULL);
-	if (latency->all_tasks == NULL ||
-	    !bpf_array_map(&latency->slot_array, object->maps.slots, PROT_READ | PROT_WRITE) ||
+/*
+ * Maps the arrays when measuring begins for the first time: the kernel counts all pages of a mapped array as
+ * memory of this process (remap_vmalloc_range() of mm/vmalloc.c), 14 MiB for something that most screens
+ * never measure. Returns 0 or a negative errno.
+ */
+static int map_arrays(struct bpf_latency *latency)
+{
+	const struct latency *object = latency->object;
+	int result;
+
+	if (latency->slots != NULL)
+		return 0;
+	if (!bpf_array_map(&latency->slot_array, object->maps.slots, PROT_READ | PROT_WRITE) ||
 	    !bpf_array_map(&latency->share_array, object->maps.shares, PROT_READ | PROT_WRITE) ||
 	    !bpf_array_map(&latency->count_array, object->maps.counts, PROT_READ | PROT_WRITE) ||
-	    !bpf_array_map(&latency->pair_array, object->maps.pairs, PROT_READ | PROT_WRITE))
-		return false;
+	    !bpf_array_map(&latency->pair_array, object->maps.pairs, PROT_READ | PROT_WRITE)) {
+		result = -errno;
+		unmap_arrays(latency);
+		return result;
+	}
 	latency->slots = latency->slot_array.start;
 	latency->shares = latency->share_array.start;
 	latency->counts = latency->count_array.start;
@@ -129,7 +145,7 @@ static bool make_ready(struct bpf_latency *latency)
 	object->bss->fresh_pair = 1; /* 0: none */
 	for (uint32_t i = 0; i < LATENCY_SLOTS; i++)
 		latency->pairs[BLAME_PAIRS + i].names = (struct blame_names){i, LATENCY_SLOT_OTHER};
-	return true;
+	return 0;
 }
 
 struct bpf_latency *bpf_latency_open(const uint32_t *scope, size_t scope_count, struct arena *arena,
@@ -143,8 +159,11 @@ struct bpf_latency *bpf_latency_open(const uint32_t *scope, size_t scope_count, 
 	latency = memory_allocate_zero(1, sizeof(*latency));
 	latency->shard_count = 1;
 	*ret_result = load_object(latency, (struct bpf_scope){scope, scope_count}, arena);
-	if (ret_result->state == FEATURE_STATE_ON && !make_ready(latency))
-		*ret_result = bpf_refused(arena, -errno, "an iterator over tasks, or to map an array");
+	if (ret_result->state == FEATURE_STATE_ON) {
+		latency->all_tasks = bpf_program__attach_iter(latency->object->progs.make_room_for_all, NULL);
+		if (latency->all_tasks == NULL)
+			*ret_result = bpf_refused(arena, -errno, "an iterator over tasks");
+	}
 	if (ret_result->state == FEATURE_STATE_ON)
 		return latency;
 	bpf_latency_close(latency);
@@ -166,10 +185,7 @@ void bpf_latency_close(struct bpf_latency *latency)
 		return;
 	detach(latency);
 	bpf_link__destroy(latency->all_tasks);
-	bpf_array_unmap(&latency->slot_array);
-	bpf_array_unmap(&latency->share_array);
-	bpf_array_unmap(&latency->count_array);
-	bpf_array_unmap(&latency->pair_array);
+	unmap_arrays(latency);
 	latency__destroy(latency->object);
 	free(latency->seen);
 	free(latency->read_shares);
@@ -237,6 +253,9 @@ int bpf_latency_switch(struct bpf_latency *latency, bool on)
 		detach(latency);
 		return 0;
 	}
+	result = map_arrays(latency);
+	if (result < 0)
+		return result;
 	/* what was counted before it was switched off */
 	bpf_latency_read(latency, NULL, &cost);
 	result = attach_all(latency);

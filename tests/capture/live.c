@@ -321,6 +321,23 @@ bool live_find_cpus(int cpus[static 2])
 	return count == 2;
 }
 
+size_t live_bpf_map_bytes(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	size_t bytes = 0;
+	char line[512];
+
+	assert_non_null(maps);
+	while (fgets(line, sizeof(line), maps) != NULL) {
+		unsigned long long start, end;
+
+		if (strstr(line, "bpf-map") != NULL && sscanf(line, "%llx-%llx", &start, &end) == 2)
+			bytes += (size_t)(end - start);
+	}
+	fclose(maps);
+	return bytes;
+}
+
 bool live_has_taskstats(void)
 {
 	struct taskstats_connection *taskstats;

@@ -49,6 +49,9 @@ reason_id live_reason(const struct snapshot *snapshot, long row, enum metric met
  * dropped CAP_BPF where kernel.unprivileged_bpf_disabled is set. False where that cannot be done. */
 bool live_refuse_bpf(void);
 
+/* Bytes of BPF maps that are mapped into this process. */
+size_t live_bpf_map_bytes(void);
+
 /* A child that has run `body` and sleeps until it is ended by live_end(). */
 pid_t live_start(void (*body)(void *argument), void *argument);
 void live_end(pid_t child);

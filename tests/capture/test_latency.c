@@ -225,6 +225,38 @@ static void test_refused(void **state)
 	assert_int_equal(live_run(run_refused), 0);
 }
 
+/* --- memory --- */
+
+/* What is loaded and never switched on takes next to nothing of this process's memory. */
+static void test_mapped_once_measured(void **state)
+{
+	const uint32_t process = (uint32_t)getpid();
+	const size_t counts = LATENCY_COUNTERS * sizeof(struct latency_counts);
+	struct feature_result result;
+	struct arena arena = {0};
+	struct bpf_latency *latency = bpf_latency_open(&process, 1, &arena, &result);
+	size_t loaded, measured;
+
+	(void)state;
+	if (latency == NULL) {
+		print_message("SKIP: %s\n", result.detail);
+		arena_release(&arena);
+		skip();
+	}
+	arena_release(&arena);
+	loaded = live_bpf_map_bytes();
+	assert_int_equal(bpf_latency_switch(latency, true), 0);
+	measured = live_bpf_map_bytes();
+	assert_true(loaded < counts / 10);
+	assert_true(measured > counts);
+	/* once is enough */
+	assert_int_equal(bpf_latency_switch(latency, false), 0);
+	assert_int_equal(bpf_latency_switch(latency, true), 0);
+	assert_int_equal(live_bpf_map_bytes(), measured);
+	bpf_latency_close(latency);
+	assert_int_equal(live_bpf_map_bytes(), 0);
+}
+
 /* --- a clock that goes back --- */
 
 /* A child that gives back what it gets through pipes. */
@@ -714,7 +746,7 @@ int main(void)
 		cmocka_unit_test(test_refused),  cmocka_unit_test(test_clock_goes_back),
 		cmocka_unit_test(test_names),    cmocka_unit_test(test_moved),
 		cmocka_unit_test(test_namesake), cmocka_unit_test(test_processes),
-		cmocka_unit_test(test_kernels),
+		cmocka_unit_test(test_kernels),  cmocka_unit_test(test_mapped_once_measured),
 	};
 
 	measure_waits_alone();
