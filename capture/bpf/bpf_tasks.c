@@ -122,15 +122,6 @@ static void attach_iterator(struct bpf_tasks *tasks)
 		tasks->link = bpf_program__attach_iter(program, NULL);
 }
 
-static bool map_records(struct bpf_tasks *tasks)
-{
-	const struct tasks *object = tasks->object;
-
-	return bpf_array_map(&tasks->records, object->maps.records, PROT_READ) &&
-	       bpf_array_map(&tasks->delays, object->maps.delays, PROT_READ) &&
-	       bpf_array_map(&tasks->statistics, object->maps.statistics, PROT_READ);
-}
-
 /*
  * Room for a part is taken from the start to the end. Where it is not asked for all the time, and much, there
  * is none: then the iterator reads it, into memory of ours.
@@ -220,7 +211,8 @@ static struct feature_result load(struct bpf_tasks *tasks, struct extras extras,
 	if (extras.sums)
 		locate_cpus(tasks);
 	attach_iterator(tasks);
-	if (tasks->link == NULL || (extras.walk && !map_records(tasks)))
+	if (tasks->link == NULL ||
+	    (extras.walk && !bpf_array_map(&tasks->records, tasks->object->maps.records, PROT_READ)))
 		return bpf_refused(arena, -errno, "an iterator over tasks, or to map an array");
 	return loaded;
 }
@@ -465,6 +457,23 @@ static int iterate(struct bpf_tasks *tasks, uint32_t parts, const atomic_bool *c
 	return result;
 }
 
+/*
+ * Maps the room for a part when the part is first wanted: all pages of a mapped array count as memory of this
+ * process (remap_vmalloc_range() of mm/vmalloc.c). False when the kernel refuses.
+ */
+static bool map_part(struct bpf_array *room, const struct bpf_map *map, bool is_wanted)
+{
+	return !is_wanted || room->start != NULL || bpf_array_map(room, map, PROT_READ);
+}
+
+static bool map_parts(struct bpf_tasks *tasks, uint32_t parts)
+{
+	const struct tasks *object = tasks->object;
+
+	return map_part(&tasks->delays, object->maps.delays, (parts & TASK_PART_DELAYS) != 0) &&
+	       map_part(&tasks->statistics, object->maps.statistics, (parts & TASK_PART_STATISTICS) != 0);
+}
+
 static bool has_room(const struct bpf_array *room, size_t count)
 {
 	return count <= room->size / room->stride;
@@ -485,7 +494,7 @@ int bpf_tasks_read(struct bpf_tasks *tasks, uint32_t parts, const atomic_bool *c
 	const uint64_t begin_ns = clock_ns(CLOCK_BOOTTIME);
 	int result = -ENOSPC;
 
-	if (tasks->loaded.walk && has_room_to_walk(tasks, parts))
+	if (tasks->loaded.walk && map_parts(tasks, parts) && has_room_to_walk(tasks, parts))
 		result = walk_tasks(tasks, parts, cancel, ret_pass);
 	if (result == 0) {
 		release_bytes(tasks);

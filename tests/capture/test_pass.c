@@ -436,6 +436,27 @@ static void test_room_for_delays(void **state)
 	assert_false(has_room_for_delays(60000, TASK_PART_STATISTICS));
 }
 
+/* The room for a part counts as memory of this process once the part was wanted. */
+static void test_mapped_once_wanted(void **state)
+{
+	struct bpf_tasks *tasks = open_tasks(NULL, 0, 40000, 0);
+	const size_t delays = 40000 * sizeof(struct task_delays);
+	struct bpf_pass pass;
+	size_t mapped;
+
+	(void)state;
+	assert_int_equal(bpf_tasks_read(tasks, 0, NULL, &pass), 0);
+	mapped = live_bpf_map_bytes();
+	assert_int_equal(bpf_tasks_read(tasks, TASK_PART_DELAYS, NULL, &pass), 0);
+	if (pass.by_runs)
+		assert_true(live_bpf_map_bytes() > mapped + delays);
+	/* nothing more for the same again */
+	mapped = live_bpf_map_bytes();
+	assert_int_equal(bpf_tasks_read(tasks, TASK_PART_DELAYS, NULL, &pass), 0);
+	assert_int_equal(live_bpf_map_bytes(), mapped);
+	bpf_tasks_close(tasks);
+}
+
 /* The number of runs of programs that user space runs, by this process's descriptors of them. */
 static unsigned long long count_runs(void)
 {
@@ -1268,6 +1289,7 @@ int main(void)
 		cmocka_unit_test(test_scope_bounds_a_pass),
 		cmocka_unit_test(test_scope_follows_a_number),
 		cmocka_unit_test(test_room_for_delays),
+		cmocka_unit_test(test_mapped_once_wanted),
 		cmocka_unit_test(test_no_run_for_nothing),
 		cmocka_unit_test(test_many_chosen),
 		cmocka_unit_test(test_cgroups_of_movers),
