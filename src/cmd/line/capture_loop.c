@@ -201,9 +201,13 @@ static bool take_round(struct capture_loop *loop, struct capture_round_options r
 /* Once: after the first round, so that this does not wait for it, unless it is wanted before. */
 static void load_latency(struct capture_loop *loop)
 {
-	if (!loop->latency_loaded && loop->options.capture.latency_later)
+	if (loop->latency_loaded)
+		return;
+	if (loop->options.capture.latency_later)
 		privilege_load_latency(&loop->options.capture, loop->capture);
 	loop->latency_loaded = true;
+	/* libbpf goes through the types of the kernel to load a program: some MiB that no round needs */
+	memory_trim();
 }
 
 /* Where it cannot be switched on, the columns say why; a message comes once. */
