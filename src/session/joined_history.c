@@ -362,6 +362,15 @@ static const char *directory_of(const struct history *history, const struct hist
 	return history_of(joined_of(history), round)->directory;
 }
 
+static void forget_parts(struct history *history)
+{
+	struct joined *joined = joined_of(history);
+
+	history_forget_decoded(joined->own);
+	if (joined->recorded != NULL)
+		history_forget_decoded(joined->recorded);
+}
+
 /* --- the history --- */
 
 static const struct history_functions functions = {
@@ -375,6 +384,7 @@ static const struct history_functions functions = {
 	.read_marks = read_marks,
 	.is_one_start = is_one_start,
 	.directory_of = directory_of,
+	.forget_parts = forget_parts,
 };
 
 struct history *joined_history_create(struct history *own, const char *const directories[], size_t count)

@@ -206,6 +206,8 @@ void history_forget_decoded(struct history *history)
 		snapshot_release(history->decoded[i].snapshot);
 		history->decoded[i].snapshot = NULL;
 	}
+	if (history->functions->forget_parts != NULL)
+		history->functions->forget_parts(history);
 }
 
 int history_read(struct history *history, const struct history_round *round, struct snapshot **ret_snapshot,

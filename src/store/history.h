@@ -158,6 +158,8 @@ struct history_functions {
 			     const struct history_round *b);
 	/* NULL: all rounds are in `directory`. */
 	const char *(*directory_of)(const struct history *history, const struct history_round *round);
+	/* Forgets the decoded rounds of the histories that this one is made of; NULL: it is made of none. */
+	void (*forget_parts)(struct history *history);
 };
 
 enum history_side {
@@ -242,6 +244,9 @@ static inline int history_range(struct history *history, uint64_t from_unix_ns, 
 int history_read(struct history *history, const struct history_round *round, struct snapshot **ret_snapshot,
 		 struct error *error);
 
+/* Gives up the decoded rounds that are kept, for when none is likely to be read soon. */
+void history_forget_decoded(struct history *history);
+
 /*
  * Reads what ended between the round before and this one: see recording_decode_interval(). `*ret_gone` is
  * NULL where there is nothing to tell; then, or where it is not known, `*ret_left_ns` is NAN.
@@ -283,7 +288,6 @@ const struct history_decoded *history_find_decoded(struct history *history, uint
 /* Keeps a decoded round, whose reference is taken over, instead of those that were not used for longest. */
 void history_keep_decoded(struct history *history, uint32_t day, int64_t id, unsigned int depth,
 			  struct snapshot *snapshot);
-void history_forget_decoded(struct history *history);
 
 /* --- of a recorded history only --- */
 

@@ -234,6 +234,53 @@ static void test_recorder(void **state)
 	fixture_remove(live.directory);
 }
 
+/* The rounds that courses were made of are not kept decoded: a screen of now asks for none of them again. */
+static void test_courses(void **state)
+{
+	enum {
+		KEPT = 20,
+		WANTED = 6,
+	};
+	struct ring *ring = ring_create(RING_BYTES_DEFAULT);
+	struct history *history = joined_history_create(ring_history(ring), NULL, 0);
+	struct tasks *tasks = tasks_create();
+	struct moment_loader *loader;
+	struct ui_event event;
+	struct queue *queue;
+	struct error error;
+	struct view view;
+	size_t count = 0;
+
+	(void)state;
+	assert_int_equal(queue_create(sizeof(struct ui_event), ui_event_discard, &queue, &error), 0);
+	for (uint64_t number = 0; number < KEPT; number++) {
+		struct snapshot *round = fixture_round(&fixture_host, number);
+
+		ring_add(ring, round);
+		ring_confirm(ring, round);
+		snapshot_release(round);
+	}
+	view_initialise(&view);
+	loader = moment_loader_create(history, tasks, queue);
+	moment_loader_request_courses(
+		loader, &(struct ui_courses_request){.rounds = WANTED, .view = &view, .column = COLUMN_CPU});
+	assert_true(tasks_stop(tasks, clock_ns(CLOCK_MONOTONIC) + 60 * NS_PER_S));
+	for (; queue_take(queue, &event); count++) {
+		assert_int_equal(event.kind, UI_EVENT_COURSES);
+		assert_int_equal(event.courses.unix_ns, fixture_unix_ns(&fixture_host, KEPT - 1 - count));
+		ui_event_discard(&event);
+	}
+	assert_int_equal(count, WANTED);
+	assert_int_equal(fixture_count_decoded(history), 0);
+	assert_int_equal(fixture_count_decoded(ring_history(ring)), 0);
+	moment_loader_release(loader);
+	view_release(&view);
+	joined_history_release(history);
+	tasks_release(tasks);
+	queue_release(queue);
+	ring_release(ring);
+}
+
 /* Tables of kept rounds are made in another thread, while the screen goes on reading command lines. */
 static void test_nothing_is_lent(void **state)
 {
@@ -256,9 +303,13 @@ static void test_nothing_is_lent(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_hole),     cmocka_unit_test(test_behind),
-		cmocka_unit_test(test_nearest),  cmocka_unit_test(test_newest),
-		cmocka_unit_test(test_recorder), cmocka_unit_test(test_nothing_is_lent),
+		cmocka_unit_test(test_hole),
+		cmocka_unit_test(test_behind),
+		cmocka_unit_test(test_nearest),
+		cmocka_unit_test(test_newest),
+		cmocka_unit_test(test_recorder),
+		cmocka_unit_test(test_courses),
+		cmocka_unit_test(test_nothing_is_lent),
 	};
 
 	return cmocka_run_group_tests_name("moment loader", tests, NULL, NULL);

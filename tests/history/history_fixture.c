@@ -231,6 +231,15 @@ void fixture_expect_read(struct history *history, const struct history_round *ro
 	snapshot_release(snapshot);
 }
 
+size_t fixture_count_decoded(const struct history *history)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < history->decoded_max; i++)
+		count += history->decoded[i].snapshot != NULL;
+	return count;
+}
+
 size_t fixture_walk(struct history *history, const struct fixture_host *host, uint64_t from_unix_ns,
 		    fixture_visit *visit, void *context, size_t *ret_damaged)
 {

@@ -76,6 +76,9 @@ struct history_round fixture_find(struct history *history, uint64_t unix_ns, enu
 void fixture_expect_read(struct history *history, const struct history_round *round,
 			 const struct fixture_host *host, uint64_t number);
 
+/* How many decoded rounds a history keeps. */
+size_t fixture_count_decoded(const struct history *history);
+
 /*
  * Reads every round from the oldest at or after a time on, looks at it, and calls `visit` (NULL: nothing).
  * Returns how many could be read, and those that are damaged in `*ret_damaged`; NULL: none may be.

@@ -315,13 +315,41 @@ static void test_other_host(void **state)
 	}
 }
 
+/* Decoded rounds are given up in both histories, and what is read afterwards is the same. */
+static void test_decoded_given_up(void **state)
+{
+	const struct history *own;
+	struct world world;
+
+	(void)state;
+	begin(&world, RING_BYTES_DEFAULT);
+	own = ring_history(world.ring);
+	for (int i = 0; i < 2; i++) {
+		const struct history_round last = find(&world, OWN_FROM - 1), first = find(&world, OWN_FROM);
+
+		fixture_expect_read(world.history, &last, &fixture_host, OWN_FROM - 1);
+		fixture_expect_read(world.history, &first, &fixture_host, OWN_FROM);
+		assert_int_not_equal(fixture_count_decoded(world.history), 0);
+		assert_int_not_equal(fixture_count_decoded(own), 0);
+		history_forget_decoded(world.history);
+		assert_int_equal(fixture_count_decoded(world.history), 0);
+		assert_int_equal(fixture_count_decoded(own), 0);
+	}
+	end(&world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_walk),      cmocka_unit_test(test_find),
-		cmocka_unit_test(test_forgotten), cmocka_unit_test(test_none_yet),
-		cmocka_unit_test(test_newest),    cmocka_unit_test(test_base),
-		cmocka_unit_test(test_lost_base), cmocka_unit_test(test_other_host),
+		cmocka_unit_test(test_walk),
+		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_forgotten),
+		cmocka_unit_test(test_none_yet),
+		cmocka_unit_test(test_newest),
+		cmocka_unit_test(test_base),
+		cmocka_unit_test(test_lost_base),
+		cmocka_unit_test(test_other_host),
+		cmocka_unit_test(test_decoded_given_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

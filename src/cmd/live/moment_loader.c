@@ -399,7 +399,7 @@ static void work_on_strip(struct moment_loader *loader)
 	}
 }
 
-/* The same for a round of the courses. */
+/* The same for a round of the courses. The last ones decoded are of no use to a screen of now. */
 static void work_on_courses(struct moment_loader *loader)
 {
 	struct ui_event event = {.kind = UI_EVENT_COURSES};
@@ -407,6 +407,8 @@ static void work_on_courses(struct moment_loader *loader)
 	if (!moment_courses_work(loader->courses, loader->history, &loader->cancel, &event.courses)) {
 		moment_courses_release(loader->courses);
 		loader->courses = NULL;
+		history_forget_decoded(loader->history);
+		memory_trim();
 	} else if (event.courses.table != NULL) {
 		queue_send(loader->queue, &event);
 	}
