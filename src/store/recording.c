@@ -244,6 +244,11 @@ static void end_round(struct recorder *recorder, struct round *round, enum recor
 	blob->length += size;
 	pad(blob, round->coder.elements, recorder->content.length);
 	round_release(round);
+	/* the next whole round is far off, and changes take a tenth of this */
+	if (kind == KIND_WHOLE) {
+		coder_release(&recorder->coder);
+		buffer_release(&recorder->content);
+	}
 }
 
 /* Rows of `before` that are no more, or whose id another thread has taken over; the caller frees them. */
