@@ -9,6 +9,8 @@
 
 enum {
 	SPARE_ROWS = 1024, /* that may be there in vain before rows are given up */
+	HIDDEN_ROUNDS =
+		4, /* without being drawn, before which a row's courses are given up where room is short */
 	QUIET_ROUNDS = 16, /* of zeros, before which a number's course is given up where room is short */
 	ALLOCATION = 16,   /* bytes that an allocation takes besides */
 };
@@ -88,6 +90,22 @@ static struct course_view *oldest_view(struct courses *courses, const struct cou
 	return oldest;
 }
 
+/* Gives up what rows had that are not in sight, and notes nothing of them any more. */
+static void forget_hidden(struct courses *courses, struct course_view *view)
+{
+	courses->hidden_forgotten = courses->round;
+	view->drawn_only = true;
+	for (size_t row = 0; row < view->row_count; row++) {
+		if (view->rows[row].drawn != 0 && courses->round - view->rows[row].drawn < HIDDEN_ROUNDS)
+			continue;
+		view->rows[row].drawn = 0;
+		for (size_t i = 0; i < view->column_count; i++) {
+			if (row < view->columns[i].capacity)
+				release_series(courses, &view->columns[i].series[row]);
+		}
+	}
+}
+
 /* Gives up what numbers that are zero now had before: nothing is known of it then. */
 static void forget_quiet(struct courses *courses, struct course_view *view)
 {
@@ -110,8 +128,8 @@ static void forget_quiet(struct courses *courses, struct course_view *view)
 }
 
 /*
- * Makes room for so many bytes, if need be at the cost of views that are not shown, then of numbers that are
- * zero now, at most once in a round.
+ * Makes room for so many bytes, if need be at the cost of views that are not shown, then of rows that are not
+ * drawn and of numbers that are zero now, each at most once in a round.
  */
 static bool take_bytes(struct courses *courses, struct course_view *view, size_t bytes)
 {
@@ -120,6 +138,8 @@ static bool take_bytes(struct courses *courses, struct course_view *view, size_t
 
 		if (oldest != NULL)
 			release_view(courses, oldest);
+		else if (courses->hidden_forgotten != courses->round)
+			forget_hidden(courses, view);
 		else if (courses->quiet_forgotten != courses->round)
 			forget_quiet(courses, view);
 		else
@@ -137,10 +157,10 @@ static void make_signature(const struct view *view, struct buffer *signature)
 	view_append_signature(view, view->grouping.axis, view->step_count, signature);
 }
 
-static const struct course_view *find_view(const struct courses *courses, const struct buffer *signature)
+static struct course_view *find_view(struct courses *courses, const struct buffer *signature)
 {
 	for (size_t i = 0; i < COURSE_VIEWS; i++) {
-		const struct course_view *view = &courses->views[i];
+		struct course_view *view = &courses->views[i];
 
 		if (view->signature.length == signature->length &&
 		    memcmp(view->signature.data, signature->data, signature->length) == 0)
@@ -155,7 +175,7 @@ struct course_view *courses_view(struct courses *courses, const struct view *vie
 	struct course_view *found;
 
 	make_signature(view, &signature);
-	found = (struct course_view *)(uintptr_t)find_view(courses, &signature);
+	found = find_view(courses, &signature);
 	if (found != NULL) {
 		buffer_release(&signature);
 	} else {
@@ -196,21 +216,13 @@ static size_t find_row(const struct course_view *view, const char *key, size_t k
 		       : SIZE_MAX;
 }
 
-size_t courses_row(struct courses *courses, struct course_view *view, const char *key, size_t key_length)
+/* Adds a row that is not there; SIZE_MAX on lack of room. */
+static size_t add_row(struct courses *courses, struct course_view *view, const char *key, size_t key_length)
 {
-	const size_t found = find_row(view, key, key_length);
-	uint64_t hash;
+	const uint64_t hash = hash_key(key, key_length);
 	uint32_t taken;
 
-	if (found != SIZE_MAX) {
-		view->guess = found + 1;
-		view->rows[found].last = courses->round;
-		return found;
-	}
-	hash = hash_key(key, key_length);
-	if (hash_map_get(&view->index, hash, &taken))
-		return SIZE_MAX;
-	if (!take_bytes(courses, view, row_bytes(key_length)))
+	if (hash_map_get(&view->index, hash, &taken) || !take_bytes(courses, view, row_bytes(key_length)))
 		return SIZE_MAX;
 	hash_map_set(&view->index, hash, (uint32_t)view->row_count);
 	*MEMORY_APPEND(view->rows, view->row_count, view->row_capacity) = (struct course_row){
@@ -221,23 +233,40 @@ size_t courses_row(struct courses *courses, struct course_view *view, const char
 	return view->row_count - 1;
 }
 
-/* Whether a row was there in the last `rounds` rounds before the newest, or is in that. */
-static bool was_there(const struct courses *courses, const struct course_row *row, uint32_t rounds)
+size_t courses_row(struct courses *courses, struct course_view *view, const char *key, size_t key_length)
 {
-	return courses->round - row->last <= rounds;
+	const size_t found = find_row(view, key, key_length);
+
+	if (found == SIZE_MAX)
+		return view->drawn_only ? SIZE_MAX : add_row(courses, view, key, key_length);
+	view->guess = found + 1;
+	view->rows[found].last = courses->round;
+	return view->drawn_only && view->rows[found].drawn == 0 ? SIZE_MAX : found;
+}
+
+/* Whether a row was there, or was drawn, in the last `rounds` rounds before the newest, or is in that. */
+static bool is_needed(const struct courses *courses, const struct course_view *view,
+		      const struct course_row *row, uint32_t rounds)
+{
+	const uint32_t last = view->drawn_only ? row->drawn : row->last;
+
+	return last != 0 && courses->round - last <= rounds;
 }
 
 void courses_forget_rows(struct courses *courses, struct course_view *view, size_t row_count)
 {
-	const uint32_t rounds = view->row_count > 4 * row_count + 4 * SPARE_ROWS ? 1 : COURSE_ROUNDS;
-	size_t kept = 0;
+	size_t expected, kept = 0;
+	uint32_t rounds;
 
-	if (view->row_count <= row_count + SPARE_ROWS)
+	view->drawn_only |= row_count > COURSE_ROWS_ALL;
+	expected = view->drawn_only ? 0 : row_count;
+	rounds = view->row_count > 4 * expected + 4 * SPARE_ROWS ? 1 : COURSE_ROUNDS;
+	if (view->row_count <= expected + SPARE_ROWS)
 		return;
 	hash_map_clear(&view->index);
 	for (size_t i = 0; i < view->row_count; i++) {
 		const struct course_row row = view->rows[i];
-		const bool keep = was_there(courses, &row, rounds);
+		const bool keep = is_needed(courses, view, &row, rounds);
 
 		if (keep) {
 			view->rows[kept] = row;
@@ -265,11 +294,11 @@ void courses_forget_rows(struct courses *courses, struct course_view *view, size
 
 /* --- values --- */
 
-static struct course_column *find_column(const struct course_view *view, enum column column)
+static struct course_column *find_column(struct course_view *view, enum column column)
 {
 	for (size_t i = 0; i < view->column_count; i++) {
 		if (view->columns[i].column == column)
-			return (struct course_column *)(uintptr_t)&view->columns[i];
+			return &view->columns[i];
 	}
 	return NULL;
 }
@@ -390,19 +419,38 @@ void courses_forget_columns(struct courses *courses, enum column first, enum col
 	}
 }
 
-static const struct course_series *find_series(const struct courses *courses, const struct view *view,
-					       const char *key, size_t key_length, enum column column)
+/* The courses of a view, NULL where none were noted. */
+static struct course_view *find_noted(struct courses *courses, const struct view *view)
 {
-	const struct course_view *found;
-	const struct course_column *noted;
 	struct buffer signature = {0};
-	size_t row;
+	struct course_view *found;
 
 	make_signature(view, &signature);
 	found = find_view(courses, &signature);
 	buffer_release(&signature);
-	row = found != NULL ? find_row(found, key, key_length) : SIZE_MAX;
-	noted = row != SIZE_MAX ? find_column(found, column) : NULL;
+	return found;
+}
+
+/* A row that is drawn, made with places for its numbers when it is new; SIZE_MAX on lack of room. */
+static size_t draw_row(struct courses *courses, struct course_view *view, const char *key, size_t key_length)
+{
+	size_t row = find_row(view, key, key_length);
+
+	if (row == SIZE_MAX) {
+		row = add_row(courses, view, key, key_length);
+		for (size_t i = 0; row != SIZE_MAX && i < view->column_count; i++)
+			(void)reserve_series(courses, view, &view->columns[i], row);
+	}
+	if (row != SIZE_MAX)
+		view->rows[row].drawn = courses->round;
+	return row;
+}
+
+/* The numbers of a row, SIZE_MAX for none, in a column; NULL where there is no place for them. */
+static struct course_series *find_series(struct course_view *view, size_t row, enum column column)
+{
+	struct course_column *noted = row != SIZE_MAX ? find_column(view, column) : NULL;
+
 	return noted != NULL && row < noted->capacity ? &noted->series[row] : NULL;
 }
 
@@ -421,22 +469,28 @@ static uint32_t round_at(const struct courses *courses, uint64_t unix_ns)
 void courses_note_earlier(struct courses *courses, const struct view *view, const char *key,
 			  size_t key_length, enum column column, uint64_t unix_ns, double value)
 {
-	struct course_series *series = (struct course_series *)(uintptr_t)find_series(courses, view, key,
-										      key_length, column);
+	struct course_view *noted = find_noted(courses, view);
+	struct course_series *series = noted != NULL
+					       ? find_series(noted, find_row(noted, key, key_length), column)
+					       : NULL;
 	const uint32_t round = round_at(courses, unix_ns);
 	bool has_gap;
 
-	/* a row without any number so far has no place for one */
-	if (series == NULL || series->last == 0 || round == 0 || round >= series->first || !isfinite(value) ||
-	    courses->round - series->last >= COURSE_ROUNDS)
+	if (series == NULL || round == 0 || !isfinite(value) ||
+	    (series->last != 0 && (round >= series->first || courses->round - series->last >= COURSE_ROUNDS)))
 		return;
-	has_gap = round + 1 != series->first;
+	has_gap = series->last != 0 && round + 1 != series->first;
 	/* no view is given up for what is merely earlier */
 	if ((value != 0 || has_gap) && series->values == NULL) {
 		if (courses->bytes + values_size > COURSE_BYTES_MAX)
 			return;
 		courses->bytes += values_size;
 		series->values = memory_allocate_zero(COURSE_ROUNDS, sizeof(*series->values));
+	}
+	/* the first that is known of it: as if nothing had followed so far */
+	if (series->last == 0) {
+		series->first = round + 1;
+		series->last = round;
 	}
 	if (series->values != NULL) {
 		for (uint32_t gap = round + 1; gap < series->first; gap++)
@@ -448,10 +502,12 @@ void courses_note_earlier(struct courses *courses, const struct view *view, cons
 	series->first = round;
 }
 
-size_t courses_points(const struct courses *courses, const struct view *view, const char *key,
-		      size_t key_length, enum column column, struct course_point points[], size_t limit)
+size_t courses_points(struct courses *courses, const struct view *view, const char *key, size_t key_length,
+		      enum column column, struct course_point points[], size_t limit)
 {
-	const struct course_series *series = find_series(courses, view, key, key_length, column);
+	struct course_view *noted = find_noted(courses, view);
+	const struct course_series *series =
+		noted != NULL ? find_series(noted, draw_row(courses, noted, key, key_length), column) : NULL;
 	const uint32_t newest = courses->round;
 	const uint32_t kept = limit < COURSE_ROUNDS ? (uint32_t)limit : COURSE_ROUNDS;
 	const uint32_t oldest = newest > kept ? newest - kept + 1 : 1;

@@ -2,6 +2,7 @@
 #ifndef CTOP_COURSE_H
 #define CTOP_COURSE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,20 +13,22 @@
 /*
  * The course of numbers: what rows had in columns over the last rounds, bounded in rounds, views, columns and
  * bytes. A number that was zero all the time, or never known, takes no room of its own. Rounds in which a row
- * was not there, not shown, or had no number are gaps.
+ * was not there, not shown, or had no number are gaps. A large view, and one for which room was short, keeps
+ * the rows that were drawn; the others have their course in the recordings of the rounds (ring.h).
  */
 
 enum {
 	COURSE_ROUNDS = 240,
-	COURSE_VIEWS = 4,    /* the last ones shown */
-	COURSE_COLUMNS = 24, /* of a view, those noted last */
+	COURSE_VIEWS = 4,       /* the last ones shown */
+	COURSE_COLUMNS = 24,    /* of a view, those noted last */
+	COURSE_ROWS_ALL = 2000, /* a view of more rows keeps only those that were drawn */
 };
 
 /*
  * All courses together take no more than this; where it does not suffice, views that were shown before are
- * given up, then what numbers were before they became zero, and rows that come later have no course.
+ * given up, then rows that are not drawn, then what numbers were before they became zero.
  */
-#define COURSE_BYTES_MAX ((size_t)32 << 20)
+#define COURSE_BYTES_MAX ((size_t)4 << 20)
 
 /* The value of a row at the end of a round. */
 struct course_point {
@@ -45,7 +48,8 @@ struct course_row {
 	char *key; /* owned */
 	size_t key_length;
 	uint64_t hash;
-	uint32_t last; /* round in which it was there */
+	uint32_t last;  /* round in which it was there */
+	uint32_t drawn; /* round in which its course was last asked for; 0: never, or it was given up */
 };
 
 struct course_column {
@@ -63,6 +67,7 @@ struct course_view {
 	size_t row_count, row_capacity;
 	size_t guess;          /* which row is likely to be asked for next: they come in one order */
 	struct hash_map index; /* hash of a key to its row */
+	bool drawn_only;       /* rows that were not drawn are not noted */
 	struct course_column columns[COURSE_COLUMNS];
 	size_t column_count;
 };
@@ -73,7 +78,7 @@ struct courses {
 	uint64_t boottime_ns; /* of the newest */
 	uint64_t clock;
 	size_t bytes;
-	uint32_t quiet_forgotten; /* the last round in which room was made so */
+	uint32_t hidden_forgotten, quiet_forgotten; /* the last rounds in which room was made so */
 	struct course_view views[COURSE_VIEWS];
 };
 
@@ -86,12 +91,16 @@ void courses_add_round(struct courses *courses, uint64_t unix_ns, uint64_t boott
  */
 struct course_view *courses_view(struct courses *courses, const struct view *view);
 
-/* The number of a row for courses_note(), made when it is new; SIZE_MAX on lack of room. */
+/*
+ * The number of a row for courses_note(), made when it is new; SIZE_MAX on lack of room, and for a row that
+ * need not be noted because it was not drawn.
+ */
 size_t courses_row(struct courses *courses, struct course_view *view, const char *key, size_t key_length);
 
 /*
- * Gives up rows that are not there any more, when there are many of them: numbers of rows change. To be
- * called before the rows of a round are asked for, with how many there are about to be.
+ * Gives up rows that are not there any more, or were not drawn where only such are kept, when there are many
+ * of them: numbers of rows change. To be called before the rows of a round are asked for, with how many there
+ * are about to be.
  */
 void courses_forget_rows(struct courses *courses, struct course_view *view, size_t row_count);
 
@@ -104,7 +113,7 @@ void courses_note(struct courses *courses, struct course_view *view, struct cour
 		  double value);
 
 /*
- * Notes a number of a row that is known already in the round that ended at `unix_ns`, which is before all
+ * Notes the number that a row of the courses had in the round that ended at `unix_ns`, if that is before all
  * that is known of it in the column; otherwise it does nothing. To be called from the newest round to the
  * oldest.
  */
@@ -113,10 +122,10 @@ void courses_note_earlier(struct courses *courses, const struct view *view, cons
 
 /*
  * The course of a row in a column over the last `limit` rounds, oldest first. Returns how many rounds there
- * are; all are gaps where nothing is known of the row.
+ * are; all are gaps where nothing is known of the row. The row counts as drawn: from now on it is noted.
  */
-size_t courses_points(const struct courses *courses, const struct view *view, const char *key,
-		      size_t key_length, enum column column, struct course_point points[], size_t limit);
+size_t courses_points(struct courses *courses, const struct view *view, const char *key, size_t key_length,
+		      enum column column, struct course_point points[], size_t limit);
 
 /* Forgets the columns from `first` to before `end`: they stand for something else now. */
 void courses_forget_columns(struct courses *courses, enum column first, enum column end);

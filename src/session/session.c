@@ -329,8 +329,8 @@ void session_keep_courses(struct session *session, enum column wanted)
 	session->wanted_course = wanted;
 }
 
-size_t session_course(const struct session *session, const struct view *view, const char *key,
-		      size_t key_length, enum column column, struct course_point points[], size_t limit)
+size_t session_course(struct session *session, const struct view *view, const char *key, size_t key_length,
+		      enum column column, struct course_point points[], size_t limit)
 {
 	return courses_points(&session->courses, view, key, key_length, column, points, limit);
 }

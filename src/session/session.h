@@ -65,8 +65,8 @@ const struct snapshot *session_base(const struct session *session);
 /*
  * From now on the numbers of each round are kept for session_course(): of the rows of the views whose tables
  * are made, in their columns and some that matter anywhere; of threads, and of more than 2,000 rows, only in
- * the column that they are sorted by. `wanted` is kept besides, if it is not COLUMN_COUNT. Nothing is kept of
- * a file.
+ * the column that they are sorted by; of more than 2,000 rows, only of those whose course was asked for.
+ * `wanted` is kept besides, if it is not COLUMN_COUNT. Nothing is kept of a file.
  */
 void session_keep_courses(struct session *session, enum column wanted);
 
@@ -74,8 +74,8 @@ void session_keep_courses(struct session *session, enum column wanted);
  * The course of a row of a view's table in a column over the last `limit` rounds, as rates where it changes
  * over time, oldest round first, see course.h. Returns how many rounds there are, at most COURSE_ROUNDS.
  */
-size_t session_course(const struct session *session, const struct view *view, const char *key,
-		      size_t key_length, enum column column, struct course_point points[], size_t limit);
+size_t session_course(struct session *session, const struct view *view, const char *key, size_t key_length,
+		      enum column column, struct course_point points[], size_t limit);
 
 /*
  * Adds to the courses of a view what its rows had in an earlier round, which ended at `unix_ns`: `table` is

@@ -46,7 +46,7 @@ static void note(struct fixture *fixture, const char *key, enum column column, d
 	courses_note(&fixture->courses, view, noted, row, value);
 }
 
-static size_t points_of(const struct fixture *fixture, const char *key, enum column column,
+static size_t points_of(struct fixture *fixture, const char *key, enum column column,
 			struct course_point points[COURSE_ROUNDS])
 {
 	return courses_points(&fixture->courses, &fixture->view, key, strlen(key), column, points,
@@ -158,90 +158,218 @@ static void test_views(void **state)
 	end(&fixture);
 }
 
-/* Rows that come and go in thousands, and rows without end, stay in bounds. */
+/* Notes a number of each of the rows `first` to before `end` in the newest round, of a view of `row_count`.
+ */
+static void note_rows(struct fixture *fixture, size_t row_count, uint32_t first, uint32_t end, double value)
+{
+	struct course_view *view = courses_view(&fixture->courses, &fixture->view);
+	struct course_column *column = courses_begin_column(&fixture->courses, view, COLUMN_CPU);
+	char key[32];
+
+	if (column == NULL) /* begun in this round already */
+		column = &view->columns[0];
+	else
+		courses_forget_rows(&fixture->courses, view, row_count);
+	for (uint32_t i = first; i < end; i++) {
+		snprintf(key, sizeof(key), "%u", i);
+		courses_note(&fixture->courses, view, column,
+			     courses_row(&fixture->courses, view, key, strlen(key)), value);
+	}
+	assert_true(fixture->courses.bytes <= COURSE_BYTES_MAX);
+}
+
+/* Draws a row: the last point is of the newest round. */
+static double draw_row(struct fixture *fixture, uint32_t row)
+{
+	struct course_point points[1];
+	char key[32];
+
+	snprintf(key, sizeof(key), "%u", row);
+	assert_int_equal(
+		courses_points(&fixture->courses, &fixture->view, key, strlen(key), COLUMN_CPU, points, 1),
+		1);
+	return points[0].value;
+}
+
+static size_t kept_rows(struct fixture *fixture)
+{
+	return courses_view(&fixture->courses, &fixture->view)->row_count;
+}
+
+/* Rows that come and go in hundreds stay in bounds, and what is drawn keeps its course. */
 static void test_bounds(void **state)
 {
+	enum {
+		STAYS = 1000000,
+		MANY = 1000,
+	};
 	struct course_point points[COURSE_ROUNDS];
 	struct fixture fixture;
-	struct course_view *view;
-	char key[32];
 
 	(void)state;
 	begin(&fixture);
 	for (uint32_t round = 0; round < 100; round++) {
-		struct course_column *column;
-
 		add_round(&fixture);
-		view = courses_view(&fixture.courses, &fixture.view);
-		column = courses_begin_column(&fixture.courses, view, COLUMN_CPU);
-		courses_forget_rows(&fixture.courses, view, 1001);
-		courses_note(&fixture.courses, view, column, courses_row(&fixture.courses, view, "stays", 5),
-			     round);
-		for (uint32_t i = 0; i < 1000; i++) {
-			snprintf(key, sizeof(key), "%u", round * 1000 + i);
-			courses_note(&fixture.courses, view, column,
-				     courses_row(&fixture.courses, view, key, strlen(key)), 1);
-		}
-		assert_true(view->row_count <= 4 * 1001 + 4 * 1024 + 1001);
-		assert_true(fixture.courses.bytes <= COURSE_BYTES_MAX);
+		note_rows(&fixture, MANY + 1, STAYS, STAYS + 1, round);
+		note_rows(&fixture, MANY + 1, round * MANY, (round + 1) * MANY, 1);
+		assert_true(draw_row(&fixture, STAYS) == (double)round);
+		assert_true(kept_rows(&fixture) <= 4 * (MANY + 1) + 4 * 1024 + MANY + 1);
 	}
-	points_of(&fixture, "stays", COLUMN_CPU, points);
+	points_of(&fixture, "1000000", COLUMN_CPU, points);
 	for (size_t i = 0; i < 100; i++)
 		assert_true(points[i].value == (double)i);
-	/* more rows than there is room for: the first ones have a course, the others none */
-	add_round(&fixture);
-	view = courses_view(&fixture.courses, &fixture.view);
-	for (uint32_t i = 0; i < 200000; i++) {
-		struct course_column *column = i == 0 ? courses_begin_column(&fixture.courses, view,
-									     COLUMN_CPU)
-						      : &view->columns[0];
-
-		snprintf(key, sizeof(key), "many %u", i);
-		courses_note(&fixture.courses, view, column,
-			     courses_row(&fixture.courses, view, key, strlen(key)), 1);
-	}
-	assert_true(fixture.courses.bytes <= COURSE_BYTES_MAX);
-	points_of(&fixture, "many 0", COLUMN_CPU, points);
-	assert_true(points[100].value == 1);
-	points_of(&fixture, "many 199999", COLUMN_CPU, points);
-	assert_true(isnan(points[100].value));
 	end(&fixture);
 }
 
-/* If room is short, values before a number became zero go first; the rest stays true. */
-static void test_short_of_room(void **state)
+/* A view of many rows keeps those that were drawn, however many there are, and others as they are drawn. */
+static void test_only_what_is_drawn(void **state)
 {
+	enum {
+		MANY = 30000,
+		SIGHT = 50,
+	};
 	struct course_point points[COURSE_ROUNDS];
 	struct fixture fixture;
-	struct course_view *view;
-	char key[32];
+	size_t bytes;
 
 	(void)state;
 	begin(&fixture);
-	for (uint32_t round = 0; round < 40; round++) {
-		struct course_column *column;
-
+	for (uint32_t round = 1; round <= 3; round++) {
 		add_round(&fixture);
-		view = courses_view(&fixture.courses, &fixture.view);
-		column = courses_begin_column(&fixture.courses, view, COLUMN_CPU);
-		/* each has a number in the first round alone, but for those that come late */
-		for (uint32_t i = 0; i < 40000; i++) {
-			const bool late = i >= 27000;
-
-			if (late && (round < 39 || i >= 35000))
-				continue;
-			snprintf(key, sizeof(key), "%u", i);
-			courses_note(&fixture.courses, view, column,
-				     courses_row(&fixture.courses, view, key, strlen(key)),
-				     round == 0 || late ? 5 : 0);
+		note_rows(&fixture, MANY, 0, MANY, round);
+		/* those that are drawn for the first time are noted from the next round on */
+		for (uint32_t row = 0; row < SIGHT; row++)
+			assert_true(round == 1 ? isnan(draw_row(&fixture, row))
+					       : draw_row(&fixture, row) == (double)round);
+	}
+	assert_int_equal(kept_rows(&fixture), SIGHT);
+	bytes = fixture.courses.bytes;
+	assert_true(bytes < SIGHT * (COURSE_ROUNDS * sizeof(float) + 512));
+	/* out of sight and back */
+	for (uint32_t round = 4; round <= 6; round++) {
+		add_round(&fixture);
+		note_rows(&fixture, MANY, 0, MANY, round);
+		for (uint32_t row = SIGHT; row < 2 * SIGHT; row++)
+			draw_row(&fixture, row);
+	}
+	points_of(&fixture, "0", COLUMN_CPU, points);
+	assert_true(isnan(points[0].value) && points[1].value == 2 && points[5].value == 6);
+	points_of(&fixture, "50", COLUMN_CPU, points);
+	assert_true(isnan(points[2].value) && isnan(points[3].value) && points[4].value == 5);
+	/* scrolling through all of them, with numbers that take room */
+	for (uint32_t row = 0; row < MANY; row++) {
+		if (row % 1000 == 0) {
+			add_round(&fixture);
+			note_rows(&fixture, MANY, 0, MANY, 7);
 		}
+		draw_row(&fixture, row);
 		assert_true(fixture.courses.bytes <= COURSE_BYTES_MAX);
 	}
-	points_of(&fixture, "34999", COLUMN_CPU, points);
-	assert_true(points[39].value == 5);
+	add_round(&fixture);
+	note_rows(&fixture, MANY, 0, MANY, 8);
+	for (uint32_t row = MANY - SIGHT; row < MANY; row++)
+		assert_true(draw_row(&fixture, row) == 8);
+	end(&fixture);
+}
+
+/* A row that is drawn for the first time gets its numbers from the rounds that are kept, the newest too. */
+static void test_drawn_and_filled(void **state)
+{
+	struct course_point points[COURSE_ROUNDS];
+	struct fixture fixture;
+
+	(void)state;
+	begin(&fixture);
+	for (uint32_t round = 1; round <= 5; round++) {
+		add_round(&fixture);
+		note_rows(&fixture, COURSE_ROWS_ALL + 1, 0, 10, round);
+	}
+	for (uint32_t row = 0; row < 2; row++)
+		assert_true(isnan(draw_row(&fixture, row)));
+	for (uint32_t round = 6; round-- > 2;) {
+		for (uint32_t row = 0; row < 3; row++) {
+			char key[32];
+
+			snprintf(key, sizeof(key), "%u", row);
+			courses_note_earlier(&fixture.courses, &fixture.view, key, strlen(key), COLUMN_CPU,
+					     1000 * SECOND + 2 * (uint64_t)round * SECOND,
+					     row == 0 ? round : 0);
+		}
+	}
+	add_round(&fixture);
+	note_rows(&fixture, COURSE_ROWS_ALL + 1, 0, 10, 6);
+	for (uint32_t row = 0; row < 2; row++) {
+		points_of(&fixture, row == 0 ? "0" : "1", COLUMN_CPU, points);
+		assert_true(isnan(points[0].value));
+		for (uint32_t round = 2; round <= 5; round++)
+			assert_true(points[round - 1].value == (row == 0 ? (double)round : 0));
+		assert_true(points[5].value == 6);
+	}
+	/* nobody asked for the course of this one */
+	points_of(&fixture, "2", COLUMN_CPU, points);
+	assert_true(isnan(points[4].value) && isnan(points[5].value));
+	end(&fixture);
+}
+
+/* If room is short, rows out of sight go first. */
+static void test_hidden_rows_go_first(void **state)
+{
+	enum {
+		FULL = 6000, /* more than there is room for */
+	};
+	struct fixture fixture;
+
+	(void)state;
+	begin(&fixture);
+	/* by their number all rows may be kept */
+	for (uint32_t round = 1; round <= 10; round++) {
+		add_round(&fixture);
+		note_rows(&fixture, COURSE_ROWS_ALL, 0, round < 8 ? 100 : FULL, round);
+		for (uint32_t row = 90; row < 100; row++)
+			assert_true(draw_row(&fixture, row) == (double)round);
+	}
+	for (uint32_t row = 90; row < 100; row++) {
+		struct course_point points[COURSE_ROUNDS];
+		char key[32];
+
+		snprintf(key, sizeof(key), "%u", row);
+		points_of(&fixture, key, COLUMN_CPU, points);
+		for (uint32_t round = 1; round <= 10; round++)
+			assert_true(points[round - 1].value == (double)round);
+	}
+	assert_true(isnan(draw_row(&fixture, 0)));
+	end(&fixture);
+}
+
+/* If room is short for what is drawn, values before a number became zero go; the rest stays true. */
+static void test_short_of_room(void **state)
+{
+	enum {
+		EARLY = 3000,
+		LATE = 1000,
+		LAST = 39, /* round */
+	};
+	struct course_point points[COURSE_ROUNDS];
+	struct fixture fixture;
+
+	(void)state;
+	begin(&fixture);
+	for (uint32_t round = 0; round <= LAST; round++) {
+		add_round(&fixture);
+		for (uint32_t row = EARLY; round == LAST && row < EARLY + LATE; row++)
+			draw_row(&fixture, row);
+		/* each has a number in the first round alone, but for those that come late */
+		note_rows(&fixture, COURSE_ROWS_ALL, 0, EARLY, round == 0 ? 5 : 0);
+		if (round == LAST)
+			note_rows(&fixture, COURSE_ROWS_ALL, EARLY, EARLY + LATE, 5);
+		for (uint32_t row = 0; row < EARLY; row++)
+			draw_row(&fixture, row);
+	}
+	points_of(&fixture, "3999", COLUMN_CPU, points);
+	assert_true(points[LAST].value == 5);
 	points_of(&fixture, "0", COLUMN_CPU, points);
 	assert_true(isnan(points[0].value));
-	assert_true(points[1].value == 0 && points[39].value == 0);
+	assert_true(points[1].value == 0 && points[LAST].value == 0);
 	end(&fixture);
 }
 
@@ -285,8 +413,8 @@ static void look(struct session *session, const struct view *view)
 	table_release(session_table(session, view));
 }
 
-static size_t course_of(const struct session *session, const struct view *view, const char *key,
-			enum column column, struct course_point points[COURSE_ROUNDS])
+static size_t course_of(struct session *session, const struct view *view, const char *key, enum column column,
+			struct course_point points[COURSE_ROUNDS])
 {
 	return session_course(session, view, key, strlen(key), column, points, COURSE_ROUNDS);
 }
@@ -402,6 +530,9 @@ int main(void)
 		cmocka_unit_test(test_filled_from_earlier_rounds),
 		cmocka_unit_test(test_views),
 		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_only_what_is_drawn),
+		cmocka_unit_test(test_drawn_and_filled),
+		cmocka_unit_test(test_hidden_rows_go_first),
 		cmocka_unit_test(test_short_of_room),
 		cmocka_unit_test(test_forgotten_columns),
 		cmocka_unit_test(test_groups_of_a_session),
