@@ -130,8 +130,10 @@ struct slow_note {
 
 /* The rows whose course of before was asked for last. */
 struct asked_courses {
-	struct buffer of; /* view and column */
-	uint64_t number;  /* of the request */
+	struct buffer of;     /* view and column */
+	uint64_t number;      /* of the request */
+	size_t top;           /* the first row in sight when it was looked for rows without a course */
+	uint64_t asked_at_ns; /* CLOCK_MONOTONIC */
 };
 
 /* The page of all metrics of a row. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/humanize.h"
 #include "session/missing.h"
 #include "snapshot/user_names.h"
@@ -15,6 +16,9 @@
 #include "window/column.h"
 
 #include "ui/widget/spark.h"
+
+/* Between two requests for the course of rows that scroll into sight. */
+#define COURSES_PAUSE_NS (20 * NS_PER_S)
 
 /* Titles of the first column, by axis. */
 static const char *const name_titles[AXIS_COUNT] = {
@@ -400,14 +404,17 @@ const struct table_column *screen_list_sorted_number(const struct ui *ui)
 	return column->left || column->foreign || column->column >= COLUMN_TASK_FIELDS ? NULL : column;
 }
 
-/* Whether nothing but the newest round is known of the first row. */
-static bool lacks_past(const struct ui *ui, enum column column)
+/* Whether at most the newest round is known of a row that has a number, and may have had one before. */
+static bool row_lacks_past(const struct ui *ui, const struct table_row *row, enum column column)
 {
 	struct course_point points[SPARK_CELLS_MAX];
-	const struct table_row *row = &ui->table->rows[0];
-	const size_t count = session_course(ui->session, &ui->view, row->key, row->key_length, column, points,
-					    SPARK_CELLS_MAX);
+	size_t count;
 
+	if (row->mark == ROW_MARK_NEW || table_row_is_gone(row) || row->cells == NULL ||
+	    isnan(cell_number(&row->cells[ui->table->sort_column])))
+		return false;
+	count = session_course(ui->session, &ui->view, row->key, row->key_length, column, points,
+			       SPARK_CELLS_MAX);
 	for (size_t i = 0; i + 1 < count; i++) {
 		if (!isnan(points[i].value))
 			return false;
@@ -415,31 +422,58 @@ static bool lacks_past(const struct ui *ui, enum column column)
 	return count > 1;
 }
 
+/* The same of any row in sight. */
+static bool lacks_past(struct ui *ui, enum column column)
+{
+	const size_t first = ui->list.top, page = ui->list.page != 0 ? ui->list.page : 1;
+
+	if (first >= ui->table->row_count)
+		return false;
+	ui->content->fill(ui, first, page);
+	for (size_t i = first; i < ui->table->row_count && i < first + page; i++) {
+		if (row_lacks_past(ui, &ui->table->rows[i], column))
+			return true;
+	}
+	return false;
+}
+
+/* Whether rows have come into sight for which no rounds were decoded lately: that takes its time. */
+static bool is_scrolled(const struct ui *ui)
+{
+	return ui->list.top != ui->courses.top &&
+	       clock_ns(CLOCK_MONOTONIC) - ui->courses.asked_at_ns >= COURSES_PAUSE_NS;
+}
+
 void screen_list_follow(struct ui *ui)
 {
 	const struct table_column *column = screen_list_sorted_number(ui);
 	struct buffer of = {0};
+	bool is_same;
 
 	if (column == NULL || ui->table->row_count == 0 || !screen_has_courses(ui) ||
 	    !ui_offers(ui->host, UI_REQUEST_COURSES))
 		return;
 	buffer_append_format(&of, "%u %d ", column->column, (int)ui->view.level);
 	view_append_signature(&ui->view, ui->view.grouping.axis, ui->view.step_count, &of);
-	if (of.length == ui->courses.of.length && memcmp(of.data, ui->courses.of.data, of.length) == 0) {
+	is_same = of.length == ui->courses.of.length && memcmp(of.data, ui->courses.of.data, of.length) == 0;
+	if (is_same && !is_scrolled(ui)) {
 		buffer_release(&of);
 		return;
 	}
 	buffer_release(&ui->courses.of);
 	ui->courses.of = of;
+	ui->courses.top = ui->list.top;
 	/* from now on no answer to an earlier request is of these rows */
-	ui->courses.number++;
-	if (lacks_past(ui, (enum column)column->column))
-		(void)ui_request(ui->host,
-				 &(struct ui_request){.kind = UI_REQUEST_COURSES,
-						      .courses = {.number = ui->courses.number,
-								  .rounds = SPARK_CELLS_MAX,
-								  .view = &ui->view,
-								  .column = (enum column)column->column}});
+	if (!is_same)
+		ui->courses.number++;
+	if (!lacks_past(ui, (enum column)column->column))
+		return;
+	ui->courses.asked_at_ns = clock_ns(CLOCK_MONOTONIC);
+	(void)ui_request(ui->host, &(struct ui_request){.kind = UI_REQUEST_COURSES,
+							.courses = {.number = ui->courses.number,
+								    .rounds = SPARK_CELLS_MAX,
+								    .view = &ui->view,
+								    .column = (enum column)column->column}});
 }
 
 void screen_list_take_courses(struct ui *ui, const struct ui_courses *courses)
