@@ -254,6 +254,33 @@ static void carry_exceptions(struct round *round)
 	}
 }
 
+/* Most rounds copy nearly all values of a column: only those of new rows are cleared. */
+static void carry_values(struct round *round)
+{
+	const struct snapshot *previous = round->previous;
+	struct snapshot *snapshot = round->snapshot;
+	uint32_t *new_rows = memory_allocate((snapshot->thread_count + 1) * sizeof(*new_rows));
+	size_t new_count = 0;
+
+	for (uint32_t row = 0; row < snapshot->thread_count; row++) {
+		if (round->old_row[row] == SNAPSHOT_NO_ROW)
+			new_rows[new_count++] = row;
+	}
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		uint64_t *column = snapshot->values[i];
+
+		if (previous->values[i] == NULL)
+			continue;
+		if (column == NULL) {
+			column = snapshot_bare_column(snapshot, (enum metric)i);
+			for (size_t k = 0; k < new_count; k++)
+				column[new_rows[k]] = 0;
+		}
+		copy_runs(round, column, previous->values[i], sizeof(*column));
+	}
+	free(new_rows);
+}
+
 static void carry_over(struct round *round)
 {
 	const struct snapshot *previous = round->previous;
@@ -262,11 +289,7 @@ static void carry_over(struct round *round)
 	copy_runs(round, snapshot->uid, previous->uid, sizeof(*snapshot->uid));
 	copy_runs(round, snapshot->thread_flags, previous->thread_flags, sizeof(*snapshot->thread_flags));
 	copy_runs(round, snapshot->start_time, previous->start_time, sizeof(*snapshot->start_time));
-	for (size_t i = 0; i < METRIC_COUNT; i++) {
-		if (previous->values[i] != NULL)
-			copy_runs(round, snapshot_column(snapshot, (enum metric)i), previous->values[i],
-				  sizeof(uint64_t));
-	}
+	carry_values(round);
 	carry_sources(round);
 	translate_ids(round);
 	carry_exceptions(round);

@@ -216,6 +216,17 @@ uint64_t *snapshot_column(struct snapshot *snapshot, enum metric metric)
 	return snapshot->values[metric];
 }
 
+uint64_t *snapshot_bare_column(struct snapshot *snapshot, enum metric metric)
+{
+	const size_t count = snapshot->thread_count, capacity = snapshot->thread_capacity;
+	uint64_t *column = memory_allocate(capacity * sizeof(*column));
+
+	memset(column + count, 0, (capacity - count) * sizeof(*column));
+	snapshot_drop_column(snapshot, metric);
+	snapshot->values[metric] = column;
+	return column;
+}
+
 void snapshot_drop_column(struct snapshot *snapshot, enum metric metric)
 {
 	free(snapshot->values[metric]);

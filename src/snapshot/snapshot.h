@@ -594,6 +594,9 @@ size_t snapshot_add_thread(struct snapshot *snapshot, uint32_t tgid, uint32_t ti
  * thread_count. */
 uint64_t *snapshot_column(struct snapshot *snapshot, enum metric metric);
 
+/* The same, made anew for a caller that sets the value of every thread: those are undefined at first. */
+uint64_t *snapshot_bare_column(struct snapshot *snapshot, enum metric metric);
+
 /* Sets one value; the column is made for its first number that is not 0. */
 static inline void snapshot_store(struct snapshot *snapshot, size_t thread, enum metric metric,
 				  uint64_t value)

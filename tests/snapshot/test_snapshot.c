@@ -89,6 +89,30 @@ static void test_reserved_threads(void **state)
 	snapshot_release(snapshot);
 }
 
+/* A column whose values the caller sets has none for threads that are added later. */
+static void test_bare_column(void **state)
+{
+	struct snapshot *snapshot = snapshot_create();
+	uint64_t *column;
+
+	(void)state;
+	snapshot_reserve(snapshot, 500);
+	snapshot_add_thread(snapshot, 1, 1);
+	snapshot_column(snapshot, METRIC_MINFLT)[0] = 5;
+	/* memory that is likely to be given out again, with what it held */
+	memset(snapshot_column(snapshot, METRIC_MAJFLT), 0xff, 500 * sizeof(*column));
+	snapshot_drop_column(snapshot, METRIC_MAJFLT);
+	column = snapshot_bare_column(snapshot, METRIC_MINFLT);
+	assert_ptr_equal(snapshot->values[METRIC_MINFLT], column);
+	column[0] = 6;
+	for (uint32_t i = 1; i < 1000; i++) {
+		assert_int_equal(snapshot_add_thread(snapshot, 1, i + 1), i);
+		assert_int_equal(snapshot_value(snapshot, i, METRIC_MINFLT), 0);
+	}
+	assert_int_equal(snapshot_value(snapshot, 0, METRIC_MINFLT), 6);
+	snapshot_release(snapshot);
+}
+
 static void test_references(void **state)
 {
 	struct snapshot *snapshot = snapshot_create();
@@ -538,6 +562,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_threads_keep_their_columns),
 		cmocka_unit_test(test_reserved_threads),
+		cmocka_unit_test(test_bare_column),
 		cmocka_unit_test(test_references),
 		cmocka_unit_test(test_triples_are_distinct),
 		cmocka_unit_test(test_finish_sorts_and_keeps_the_last),
