@@ -1,81 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Reads all threads at once, by one pass of a BPF program: opening what it takes, the rows that its tasks
- * become, their numbers, and the names, CPU sets and cgroups that their ids stand for (docs/dev/bpf.md).
+ * become, their names and numbers (docs/dev/bpf.md).
  */
-#include "round_internal.h"
+#include "pass_internal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/living_thread.h"
 #include "base/memory.h"
 #include "base/rights.h"
 #include "capture.h"
 #include "capture/bpf/task_decode.h"
-#include "capture/host/cgroup.h"
 #include "capture/host/host.h"
 #include "capture/procfs/thread_file.h"
 
 enum {
 	FLAG_WORKER = 0x20, /* PF_WQ_WORKER of include/linux/sched.h: procfs names what it does at present */
-	KNOWN_CPUS_MAX = 1024,
-	KNOWN_CGROUPS_MAX = 16384,
 };
 
 /* Sources that a pass fills for every thread. */
 static const enum source whole_sources[] = {
 	SOURCE_STAT,       SOURCE_SCHEDSTAT, SOURCE_STATUS, SOURCE_SCHED,   SOURCE_AFFINITY, SOURCE_TASKSTATS,
 	SOURCE_SCHEDSTATS, SOURCE_IO,        SOURCE_DELAYS, SOURCE_HIWATER, SOURCE_CGROUP};
-
-/* A set of CPUs by the hash that passes carry. */
-struct known_cpus {
-	uint64_t hash;
-	uint32_t set;   /* in the pool of the passes */
-	uint64_t round; /* of the capture, in which `id` was made */
-	uint32_t id;    /* in the pool of that round's snapshot */
-};
-
-/* The threads for which the path of a cgroup is true. */
-enum cgroup_proof {
-	CGROUP_OF_ONE, /* of the thread that it was read of, which may have moved there since the pass */
-	CGROUP_LIKELY, /* of all in it, it seems: no mount shows the directory */
-	CGROUP_CERTAIN,
-};
-
-/* A cgroup by its id. */
-struct known_cgroup {
-	uint64_t id;
-	uint32_t path; /* in the strings of the passes; UNKNOWN_TEXT where it could not be read */
-	reason_id reason;
-	enum cgroup_proof proof;
-	uint64_t asked; /* round of the capture in which the path was last read */
-	uint64_t round; /* of the capture, in which `text` was made, or the reading failed */
-	uint32_t text;  /* in the strings of that round's snapshot */
-};
-
-/* A round's pass while its rows are made. */
-struct intake {
-	struct round *round;
-	struct bpf_pass pass;
-	uint32_t *order; /* index in the pass by row */
-	bool all;        /* every row is decoded */
-	bool with_io;
-	uint64_t stuck_after_ns;
-	struct optional_u64 starts; /* of threads on the host before the pass, where threads are counted */
-};
-
-static const struct task_record *intake_record(const struct intake *intake, size_t row)
-{
-	return bpf_pass_record(&intake->pass, intake->order[row]);
-}
 
 /* --- opening --- */
 
@@ -219,36 +171,10 @@ uint32_t passes_find_hidden(struct capture *capture)
 	return unmet != 0 && find_unmet(capture) == unmet ? unmet : 0;
 }
 
-static void forget_cpus(struct task_passes *passes)
-{
-	passes->cpus_count = 0;
-	string_pool_release(&passes->cpu_sets);
-}
-
-static void forget_cgroups(struct task_passes *passes)
-{
-	passes->cgroup_count = 0;
-	string_pool_release(&passes->paths);
-	hash_map_clear(&passes->cgroup_index);
-}
-
-/* Clears caches that have grown large: on some hosts cgroups come and go all day. */
-static void bound_memory(struct task_passes *passes)
-{
-	if (passes->cpus_count > KNOWN_CPUS_MAX)
-		forget_cpus(passes);
-	if (passes->cgroup_count > KNOWN_CGROUPS_MAX)
-		forget_cgroups(passes);
-}
-
 void passes_close(struct task_passes *passes)
 {
 	bpf_tasks_close(passes->tasks);
-	forget_cpus(passes);
-	forget_cgroups(passes);
-	free(passes->cpus);
-	free(passes->cgroups);
-	hash_map_release(&passes->cgroup_index);
+	pass_ids_release(passes);
 	arena_release(&passes->arena);
 	*passes = (struct task_passes){0};
 }
@@ -371,91 +297,7 @@ static void make_rows(struct intake *intake)
 	heap_begin(round);
 }
 
-/* --- CPU sets and policies --- */
-
-static struct known_cpus *find_cpus(struct task_passes *passes, uint64_t hash)
-{
-	for (size_t i = 0; i < passes->cpus_count; i++) {
-		if (passes->cpus[i].hash == hash)
-			return &passes->cpus[i];
-	}
-	return NULL;
-}
-
-/* Asks a thread for the set of its hash; NULL when it is gone. `*ret_changed`: it was another one before. */
-static struct known_cpus *ask_cpus(struct round *round, uint32_t tid, uint64_t hash, bool *ret_changed)
-{
-	struct task_passes *passes = &round->capture->passes;
-	struct known_cpus *known = find_cpus(passes, hash);
-	uint32_t id, set;
-
-	if (round_read_cpus(round, tid, &id) < 0)
-		return NULL;
-	set = string_pool_copy(&passes->cpu_sets, &round->snapshot->cpu_sets, id);
-	*ret_changed = known != NULL && known->set != set;
-	if (known == NULL)
-		known = MEMORY_APPEND(passes->cpus, passes->cpus_count, passes->cpus_capacity);
-	*known = (struct known_cpus){.hash = hash, .set = set};
-	return known;
-}
-
-/*
- * Reads the CPU sets again now and then. A mask says which CPUs are allowed, and the system call which of
- * them are there: CPUs come and go (sched_getaffinity() of kernel/sched/syscalls.c). Returns whether any set
- * is another one now.
- */
-static bool recheck_cpus(struct intake *intake)
-{
-	struct capture *capture = intake->round->capture;
-	struct task_passes *passes = &capture->passes;
-	uint64_t last = 0;
-	bool changed = false;
-
-	if (capture->round - passes->cpus_checked < ROTATION_ROUNDS)
-		return false;
-	passes->cpus_checked = capture->round;
-	for (size_t i = 0; i < passes->cpus_count; i++)
-		passes->cpus[i].round = UINT64_MAX; /* to be asked for */
-	for (size_t row = 0; row < intake->round->snapshot->thread_count; row++) {
-		const struct task_record *record = intake_record(intake, row);
-		const struct known_cpus *known;
-		bool other = false;
-
-		if (record->cpus == last)
-			continue;
-		known = find_cpus(passes, record->cpus);
-		if (known != NULL && known->round == UINT64_MAX &&
-		    ask_cpus(intake->round, record->tid, record->cpus, &other) == NULL)
-			continue; /* another thread may tell */
-		last = record->cpus;
-		changed |= other;
-	}
-	return changed;
-}
-
-static void store_cpus(struct intake *intake, size_t row)
-{
-	struct round *round = intake->round;
-	struct task_passes *passes = &round->capture->passes;
-	const struct task_record *record = intake_record(intake, row);
-	struct known_cpus *known = find_cpus(passes, record->cpus);
-	bool changed;
-
-	if (known == NULL)
-		known = ask_cpus(round, record->tid, record->cpus, &changed);
-	if (known == NULL) {
-		snapshot_source_reasons(round->snapshot, SOURCE_AFFINITY)[row] = REASON_ENDED;
-		round->states[row].seen.fingerprint = 0; /* to be decoded again */
-		return;
-	}
-	if (known->round != round->capture->round) {
-		known->id = string_pool_copy(&round->snapshot->cpu_sets, &passes->cpu_sets, known->set);
-		known->round = round->capture->round;
-	}
-	snapshot_store(round->snapshot, row, METRIC_CPU_AFFINITY, known->id);
-}
-
-/* --- names and cgroups --- */
+/* --- names and numbers --- */
 
 /* Kernel threads have longer names than their structure holds, and workers say what they do: procfs knows. */
 static void store_name(struct intake *intake, struct process *process, size_t row, bool changed)
@@ -476,164 +318,6 @@ static void store_name(struct intake *intake, struct process *process, size_t ro
 		return;
 	round->comm[row] = snapshot_intern_name(&round->snapshot->strings, name.data, name.length);
 }
-
-static struct known_cgroup *find_cgroup(struct task_passes *passes, uint64_t id)
-{
-	uint32_t index;
-
-	if (hash_map_get(&passes->cgroup_index, id, &index))
-		return &passes->cgroups[index];
-	hash_map_set(&passes->cgroup_index, id, (uint32_t)passes->cgroup_count);
-	*MEMORY_APPEND(passes->cgroups, passes->cgroup_count,
-		       passes->cgroup_capacity) = (struct known_cgroup){
-		.id = id, .path = UNKNOWN_TEXT, .reason = REASON_NOT_READ};
-	return &passes->cgroups[passes->cgroup_count - 1];
-}
-
-/*
- * A thread may have moved between the pass, which tells the id, and the reading of the path. The id is the
- * inode number of the directory (kernfs_ino() of include/linux/kernfs.h; on a 32-bit kernel its lower half),
- * and a cgroup of v2 cannot be renamed, so that what is certain stays so.
- */
-static enum cgroup_proof prove_path(const struct roots *roots, uint64_t id, struct text path)
-{
-	struct stat status;
-	int directory, result;
-
-	if ((id & TASK_CGROUP_PAIR) != 0)
-		return CGROUP_LIKELY;
-	if (path.length == 0)
-		return CGROUP_CERTAIN; /* no hierarchy of v2 */
-	directory = cgroup_open(roots, path.data, path.length, O_PATH);
-	if (directory == -ENOENT)
-		return CGROUP_OF_ONE;
-	if (directory < 0)
-		return CGROUP_LIKELY;
-	result = fstat(directory, &status);
-	close(directory);
-	if (result < 0)
-		return CGROUP_LIKELY;
-	return status.st_ino == id || status.st_ino == (uint32_t)id ? CGROUP_CERTAIN : CGROUP_OF_ONE;
-}
-
-static bool is_to_be_asked(const struct round *round, const struct known_cgroup *known)
-{
-	uint64_t age = round->capture->round - known->asked;
-
-	if (known->proof == CGROUP_LIKELY)
-		return age >= ROTATION_ROUNDS || (round->full && age != 0);
-	return known->proof == CGROUP_OF_ONE;
-}
-
-/*
- * procfs shows an ended thread in the v1 root (proc_cgroup_show() of kernel/cgroup/cgroup.c), so the path is
- * read through a living thread of the process. Without one, the path only applies to this thread.
- */
-static void ask_cgroup(struct round *round, struct known_cgroup *known, struct process *process,
-		       const struct task_record *record)
-{
-	const int tasks = process_list_tasks(&round->capture->processes, process);
-	const bool ended = record->exit_state != 0;
-	const uint32_t tid = ended ? living_thread_find(tasks, process->tgid) : record->tid;
-	struct text path;
-	enum reason reason = round_read_cgroup_path(round, tasks, tid, &path);
-
-	known->asked = round->capture->round;
-	if (reason != REASON_READ && known->proof == CGROUP_LIKELY)
-		return;
-	known->path = UNKNOWN_TEXT;
-	known->reason = (reason_id)reason;
-	known->round = 0;
-	if (reason != REASON_READ)
-		return;
-	known->proof = ended && tid == record->tid && (known->id & TASK_CGROUP_PAIR) != 0
-			       ? CGROUP_OF_ONE
-			       : prove_path(&round->capture->roots, known->id, path);
-	known->path = string_pool_intern(&round->capture->passes.paths, path.data, path.length);
-}
-
-/* The cgroup of a row with its id in this snapshot's strings; true of the next row after another call only.
- */
-static const struct known_cgroup *cgroup_of(struct intake *intake, struct process *process, size_t row)
-{
-	struct round *round = intake->round;
-	const struct task_record *record = intake_record(intake, row);
-	struct known_cgroup *known = find_cgroup(&round->capture->passes, record->cgroup);
-
-	if (is_to_be_asked(round, known))
-		ask_cgroup(round, known, process, record);
-	if (known->path != UNKNOWN_TEXT && known->round != round->capture->round) {
-		const struct string_pool *paths = &round->capture->passes.paths;
-
-		known->text = snapshot_intern_name(&round->snapshot->strings,
-						   string_pool_text(paths, known->path),
-						   string_pool_length(paths, known->path));
-		known->round = round->capture->round;
-	}
-	return known;
-}
-
-const char *round_known_cgroup(const struct round *round, uint64_t id)
-{
-	const struct task_passes *passes = &round->capture->passes;
-	uint32_t index;
-
-	return hash_map_get(&passes->cgroup_index, id, &index) &&
-			       passes->cgroups[index].proof != CGROUP_OF_ONE
-		       ? string_pool_text(&passes->paths, passes->cgroups[index].path)
-		       : NULL;
-}
-
-/* The id of a cgroup may be the same and the path not. */
-static void mark_changed(struct round *round, const struct process *process)
-{
-	for (size_t row = process->first_row; row < process->first_row + process->row_count; row++)
-		round->states[row].flags |= ROW_CHANGED;
-}
-
-static void store_process_cgroup(struct intake *intake, struct process *process, size_t row)
-{
-	const struct string_pool *paths = &intake->round->capture->passes.paths;
-	const struct known_cgroup *known = cgroup_of(intake, process, row);
-
-	process->cgroup_reason = known->reason;
-	process->cgroup_read_at = intake->pass.begin_ns;
-	if (known->path != UNKNOWN_TEXT && process_note_cgroup(process, string_pool_text(paths, known->path),
-							       string_pool_length(paths, known->path)))
-		mark_changed(intake->round, process);
-}
-
-/* The cgroup of the leader is that of the process; threads elsewhere have their own. */
-static void store_cgroups(struct intake *intake, struct process *process)
-{
-	struct round *round = intake->round;
-	size_t leader = round_leader_row(round, process);
-	uint64_t id = intake_record(intake, leader)->cgroup;
-
-	store_process_cgroup(intake, process, leader);
-	process->threads_have_cgroups = false;
-	for (size_t row = process->first_row; row < process->first_row + process->row_count; row++)
-		process->threads_have_cgroups |= intake_record(intake, row)->cgroup != id;
-	for (size_t row = process->first_row; row < process->first_row + process->row_count; row++) {
-		enum reason reason = (enum reason)process->cgroup_reason;
-
-		if (process->threads_have_cgroups) {
-			const struct known_cgroup *known = cgroup_of(intake, process, row);
-
-			reason = (enum reason)known->reason;
-			if (known->path != UNKNOWN_TEXT)
-				round->cgroup[row] = known->text;
-			if (known->proof != CGROUP_CERTAIN)
-				round->states[row].flags |= ROW_CHANGED;
-		}
-		if (reason != REASON_READ) {
-			snapshot_source_reasons(round->snapshot, SOURCE_CGROUP)[row] = (reason_id)reason;
-			round->failures[PARSE_FILE_CGROUP]++;
-		}
-	}
-}
-
-/* --- numbers --- */
 
 static void set_sources(struct intake *intake)
 {
@@ -687,7 +371,7 @@ static void decode_row(struct intake *intake, size_t row, const struct task_part
 
 	task_decode(snapshot, row, parts, intake->with_io, shown_times(round, row));
 	snapshot_store(snapshot, row, METRIC_POLICY, round_policy_text(round, record->policy));
-	store_cpus(intake, row);
+	pass_ids_store_cpus(intake, row);
 	snapshot->start_time[row] = record->start_boottime / NS_PER_TICK;
 	snapshot->uid[row] = record->uid;
 	snapshot->thread_flags[row] =
@@ -791,7 +475,7 @@ static void mark_renamed(struct round *round, const struct process *process)
 
 	if (round->comm[leader] == UNKNOWN_TEXT || round->snapshot->tid[leader] != process->tgid)
 		return;
-	mark_changed(round, process);
+	round_mark_changed(round, process);
 }
 
 /* The memory of a process, which its threads share; some may have given it up already. */
@@ -832,7 +516,7 @@ static int fill_rows(struct intake *intake)
 			fill_row(intake, process, row);
 		note_resident(intake, process);
 		mark_renamed(round, process);
-		store_cgroups(intake, process);
+		pass_ids_store_cgroups(intake, process);
 		if (round->heap == HEAP_USE_NEEDED && round->heap_until_ns != 0)
 			heap_look_ahead(round, process, process_list_tasks(list, process));
 		process_list_done(process);
@@ -936,7 +620,7 @@ static int take_pass(struct intake *intake)
 	uint32_t parts = wanted_parts(round);
 	int result;
 
-	bound_memory(passes);
+	pass_ids_bound(passes);
 	if (is_census_due(round))
 		intake->starts.present = host_count_starts(&round->capture->roots, &round->capture->text,
 							   &intake->starts.value);
@@ -962,7 +646,7 @@ static int take_pass(struct intake *intake)
 	round->snapshot->provenance.hidden_threads = passes->hidden;
 	round->listed = round->snapshot->taskstats_summary.ok_count = round->snapshot->thread_count;
 	set_sources(intake);
-	intake->all |= recheck_cpus(intake);
+	intake->all |= pass_ids_recheck_cpus(intake);
 	result = fill_rows(intake);
 	return result < 0 ? result : read_files(round, files_besides(intake));
 }

@@ -373,6 +373,8 @@ void passes_check(const struct roots *roots, struct arena *arena, struct feature
 uint32_t round_find_task(const struct snapshot *snapshot, const struct thread_state *states, uint32_t tgid,
 			 uint64_t task);
 
+/* --- pass_ids.c: what ids of passes stand for --- */
+
 /* The path of a cgroup that passes have met, by its id; NULL for others. */
 const char *round_known_cgroup(const struct round *round, uint64_t id);
 
