@@ -165,28 +165,48 @@ void round_apply_failure(struct round *round, size_t row, enum source source, en
 
 /* --- what rows take over from the last snapshot --- */
 
-/* Copies elements of every stretch of rows that is contiguous in both snapshots. */
-static void copy_runs(const struct round *round, void *to, const void *from, size_t size)
+/* Rows one after the other in both snapshots. */
+struct stretch {
+	size_t row, old, count;
+};
+
+/* What rows are carried over from the previous snapshot, found once for all columns. */
+struct carriage {
+	struct round *round;
+	struct stretch *stretches;
+	size_t count, capacity;
+};
+
+static void find_stretches(struct carriage *carriage)
 {
-	const uint32_t *old = round->old_row;
-	size_t count = round->snapshot->thread_count;
+	const uint32_t *old = carriage->round->old_row;
+	const size_t rows = carriage->round->snapshot->thread_count;
 
-	for (size_t row = 0; row < count;) {
-		size_t end = row + 1;
-
-		if (old[row] == SNAPSHOT_NO_ROW) {
-			row++;
+	for (size_t row = 0, end; row < rows; row = end) {
+		end = row + 1;
+		if (old[row] == SNAPSHOT_NO_ROW)
 			continue;
-		}
-		while (end < count && old[end] != SNAPSHOT_NO_ROW && old[end] == old[end - 1] + 1)
+		while (end < rows && old[end] != SNAPSHOT_NO_ROW && old[end] == old[end - 1] + 1)
 			end++;
-		memcpy((char *)to + row * size, (const char *)from + old[row] * size, (end - row) * size);
-		row = end;
+		*MEMORY_APPEND(carriage->stretches, carriage->count,
+			       carriage->capacity) = (struct stretch){row, old[row], end - row};
 	}
 }
 
-static void carry_sources(struct round *round)
+/* Copies elements of `size` bytes of the rows that are carried over. */
+static void copy_column(const struct carriage *carriage, void *to, const void *from, size_t size)
 {
+	for (size_t i = 0; i < carriage->count; i++) {
+		const struct stretch *stretch = &carriage->stretches[i];
+
+		memcpy((char *)to + stretch->row * size, (const char *)from + stretch->old * size,
+		       stretch->count * size);
+	}
+}
+
+static void carry_sources(const struct carriage *carriage)
+{
+	const struct round *round = carriage->round;
 	const struct snapshot *previous = round->previous;
 	struct snapshot *snapshot = round->snapshot;
 
@@ -196,8 +216,8 @@ static void carry_sources(struct round *round)
 		if (source == SOURCE_SMAPS_ROLLUP && !round->smaps) /* its records are not carried either */
 			continue;
 		if (previous->source_reason[i] != NULL) {
-			copy_runs(round, snapshot_source_reasons(snapshot, source),
-				  previous->source_reason[i], sizeof(reason_id));
+			copy_column(carriage, snapshot_source_reasons(snapshot, source),
+				    previous->source_reason[i], sizeof(reason_id));
 		} else if (previous->default_reason[i] != snapshot->default_reason[i]) {
 			reason_id *column = snapshot_source_reasons(snapshot, source);
 
@@ -207,7 +227,7 @@ static void carry_sources(struct round *round)
 			}
 		}
 		if (previous->read_at[i] != NULL && snapshot->read_at[i] != NULL)
-			copy_runs(round, snapshot->read_at[i], previous->read_at[i], sizeof(uint64_t));
+			copy_column(carriage, snapshot->read_at[i], previous->read_at[i], sizeof(uint64_t));
 	}
 }
 
@@ -255,8 +275,9 @@ static void carry_exceptions(struct round *round)
 }
 
 /* Most rounds copy nearly all values of a column: only those of new rows are cleared. */
-static void carry_values(struct round *round)
+static void carry_values(const struct carriage *carriage)
 {
+	const struct round *round = carriage->round;
 	const struct snapshot *previous = round->previous;
 	struct snapshot *snapshot = round->snapshot;
 	uint32_t *new_rows = memory_allocate((snapshot->thread_count + 1) * sizeof(*new_rows));
@@ -276,7 +297,7 @@ static void carry_values(struct round *round)
 			for (size_t k = 0; k < new_count; k++)
 				column[new_rows[k]] = 0;
 		}
-		copy_runs(round, column, previous->values[i], sizeof(*column));
+		copy_column(carriage, column, previous->values[i], sizeof(*column));
 	}
 	free(new_rows);
 }
@@ -285,12 +306,16 @@ static void carry_over(struct round *round)
 {
 	const struct snapshot *previous = round->previous;
 	struct snapshot *snapshot = round->snapshot;
+	struct carriage carriage = {.round = round};
 
-	copy_runs(round, snapshot->uid, previous->uid, sizeof(*snapshot->uid));
-	copy_runs(round, snapshot->thread_flags, previous->thread_flags, sizeof(*snapshot->thread_flags));
-	copy_runs(round, snapshot->start_time, previous->start_time, sizeof(*snapshot->start_time));
-	carry_values(round);
-	carry_sources(round);
+	find_stretches(&carriage);
+	copy_column(&carriage, snapshot->uid, previous->uid, sizeof(*snapshot->uid));
+	copy_column(&carriage, snapshot->thread_flags, previous->thread_flags,
+		    sizeof(*snapshot->thread_flags));
+	copy_column(&carriage, snapshot->start_time, previous->start_time, sizeof(*snapshot->start_time));
+	carry_values(&carriage);
+	carry_sources(&carriage);
+	free(carriage.stretches);
 	translate_ids(round);
 	carry_exceptions(round);
 }
@@ -309,14 +334,13 @@ static void expect_source(struct round *round, enum source source, size_t first,
 	reason_id *column = snapshot_source_reasons(round->snapshot, source);
 
 	for (size_t row = first; row < first + count; row++) {
-		if (round->old_row[row] != SNAPSHOT_NO_ROW && !round->full)
-			continue;
 		column[row] = wanted ? REASON_OVER_BUDGET : REASON_NOT_READ;
 		if (source == SOURCE_JEMALLOC)
 			round_forget_heap(round, row);
 	}
 }
 
+/* Every source of these rows is to be read. */
 static void expect_sources(struct round *round, size_t first, size_t count)
 {
 	source_set expected = source_with_flags(SOURCE_PER_THREAD) & ~round->capture->replaced;
@@ -386,10 +410,26 @@ static void begin_states(struct round *round)
 	}
 }
 
+/* The same for all rows that are not carried over. */
+static void expect_fresh_rows(struct round *round)
+{
+	const size_t count = round->snapshot->thread_count;
+
+	for (size_t row = 0, end; row < count; row = end) {
+		end = row;
+		while (end < count && (round->old_row[end] == SNAPSHOT_NO_ROW || round->full))
+			end++;
+		if (end != row)
+			expect_sources(round, row, end - row);
+		else
+			end++;
+	}
+}
+
 void round_settle_rows(struct round *round)
 {
 	begin_states(round);
-	expect_sources(round, 0, round->snapshot->thread_count);
+	expect_fresh_rows(round);
 	if (round->previous != NULL)
 		carry_over(round);
 }
