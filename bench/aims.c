@@ -352,7 +352,7 @@ static double bare_pass_ms(const struct bench_options *options)
 
 		if (i == skipped)
 			from_us = clock_us(CLOCK_THREAD_CPUTIME_ID);
-		if (bpf_tasks_read(tasks, 0, NULL, &pass) < 0)
+		if (bpf_tasks_read(tasks, 0, true, NULL, &pass) < 0)
 			fail("a bare pass has failed");
 		sleep_rounds(1);
 	}

@@ -409,6 +409,7 @@ static void keep(struct round *round)
 				    capture->passes.tasks == NULL;
 	capture->last_started_ns = round->snapshot->provenance.boottime_ns;
 	capture->last_clock_ns = round->clock_ns;
+	capture->passes.is_current = capture->passes.tasks != NULL;
 }
 
 static void begin(struct round *round)

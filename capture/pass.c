@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/rights.h"
 #include "capture.h"
 #include "capture/bpf/task_decode.h"
@@ -23,6 +24,9 @@
 enum {
 	FLAG_WORKER = 0x20, /* PF_WQ_WORKER of include/linux/sched.h: procfs names what it does at present */
 };
+
+/* How often a full pass checks whether the passes in between missed something. */
+#define CHECK_INTERVAL_NS (60 * NS_PER_S)
 
 /* Sources that a pass fills for every thread. */
 static const enum source whole_sources[] = {
@@ -108,22 +112,63 @@ static uint64_t compare_counts(struct optional_u64 before, const struct roots *r
 	return hidden;
 }
 
+static uint64_t fingerprint_of(const struct bpf_pass *pass, size_t row)
+{
+	const struct task_parts parts = task_parts_of(pass, pass->order[row]);
+
+	return task_fingerprint(&parts);
+}
+
+/* Writes `sentence` and makes `result` partial if passes have missed changes; not where threads are hidden.
+ */
+static void tell_missed(uint64_t missed, char sentence[static UNSEEN_SIZE], struct feature_result *result)
+{
+	if (missed == 0 || result->state != FEATURE_STATE_ON)
+		return;
+	snprintf(sentence, UNSEEN_SIZE,
+		 "passes that read only the threads that moved have missed %" PRIu64
+		 " changes, for up to %d s each",
+		 missed, (int)(CHECK_INTERVAL_NS / NS_PER_S));
+	*result = (struct feature_result){FEATURE_STATE_PARTIAL, REASON_UNREADABLE, sentence,
+					  "ctop --backend procfs"};
+}
+
+/*
+ * Counts the changes that a pass would miss after this one, by a full one. 0 if other threads are there by
+ * then.
+ */
+static uint64_t count_missed(struct bpf_tasks *tasks, struct bpf_pass *pass)
+{
+	const size_t count = pass->row_count;
+	uint64_t *prints = memory_allocate((count + 1) * sizeof(*prints));
+	uint64_t missed = 0;
+
+	for (size_t row = 0; row < count; row++)
+		prints[row] = fingerprint_of(pass, row);
+	if (bpf_tasks_read(tasks, 0, true, NULL, pass) == 0 && pass->same_rows && !pass->is_whole) {
+		for (size_t row = 0; row < count; row++)
+			missed += bpf_pass_mark(pass, pass->order[row]) < TASK_MOVED &&
+				  fingerprint_of(pass, row) != prints[row];
+	}
+	free(prints);
+	return missed;
+}
+
 void passes_check(const struct roots *roots, struct arena *arena, struct feature_result *ret_result)
 {
 	struct buffer text = {0};
-	char sentence[UNSEEN_SIZE];
+	char sentence[UNSEEN_SIZE] = "";
 	struct bpf_tasks *tasks;
 	struct optional_u64 starts = {0};
 	struct bpf_pass pass;
-	size_t met;
 
 	if (!is_readable(roots, arena, ret_result))
 		return;
 	tasks = bpf_tasks_open(NULL, 0, count_all_threads(roots, &text), 0, arena, ret_result);
 	starts.present = host_count_starts(roots, &text, &starts.value);
-	if (tasks != NULL && bpf_tasks_read(tasks, 0, NULL, &pass) == 0) {
-		free(bpf_pass_order(&pass, &met));
-		compare_counts(starts, roots, &text, met, sentence, ret_result);
+	if (tasks != NULL && bpf_tasks_read(tasks, 0, true, NULL, &pass) == 0) {
+		compare_counts(starts, roots, &text, pass.row_count, sentence, ret_result);
+		tell_missed(count_missed(tasks, &pass), sentence, ret_result);
 		if (sentence[0] != '\0')
 			ret_result->detail = arena_duplicate(arena, sentence, strlen(sentence));
 	}
@@ -147,7 +192,7 @@ static uint32_t find_unmet(struct capture *capture)
 {
 	struct bpf_pass pass;
 
-	if (bpf_tasks_read(capture->passes.tasks, 0, NULL, &pass) < 0)
+	if (bpf_tasks_read(capture->passes.tasks, 0, true, NULL, &pass) < 0)
 		return 0;
 	for (size_t i = 0; i < capture->scope_count; i++) {
 		char path[THREAD_PATH_SIZE];
@@ -181,15 +226,25 @@ void passes_close(struct task_passes *passes)
 
 /* --- rows --- */
 
-static void add_rows(struct intake *intake, size_t count)
+static void add_rows(struct intake *intake)
 {
 	struct snapshot *snapshot = intake->round->snapshot;
+	const struct snapshot *previous = intake->round->capture->previous;
+	const size_t count = intake->pass.row_count;
 
 	snapshot_reserve(snapshot, count + 1);
+	snapshot->thread_count = count;
+	memset(snapshot->uid, 0xff, count * sizeof(*snapshot->uid));
+	if (intake->round->same_rows) {
+		memcpy(snapshot->tgid, previous->tgid, count * sizeof(*snapshot->tgid));
+		memcpy(snapshot->tid, previous->tid, count * sizeof(*snapshot->tid));
+		return;
+	}
 	for (size_t row = 0; row < count; row++) {
 		const struct task_record *record = intake_record(intake, row);
 
-		snapshot_add_thread(snapshot, record->tgid, record->tid);
+		snapshot->tgid[row] = record->tgid;
+		snapshot->tid[row] = record->tid;
 	}
 }
 
@@ -199,9 +254,12 @@ static void update_processes(struct intake *intake)
 	struct round *round = intake->round;
 	struct process_list *list = &round->capture->processes;
 	const struct snapshot *snapshot = round->snapshot;
-	uint32_t *ids = memory_allocate((snapshot->thread_count + 1) * sizeof(*ids));
+	uint32_t *ids;
 	size_t count = 0, next = 0;
 
+	if (round->same_rows)
+		return;
+	ids = memory_allocate((snapshot->thread_count + 1) * sizeof(*ids));
 	for (size_t row = 0; row < snapshot->thread_count; row++) {
 		if (count == 0 || ids[count - 1] != snapshot->tgid[row])
 			ids[count++] = snapshot->tgid[row];
@@ -230,13 +288,19 @@ uint32_t round_find_task(const struct snapshot *snapshot, const struct thread_st
 	return SNAPSHOT_NO_ROW;
 }
 
-/* Another task has its id, or another one has taken the id over in execve(2): de_thread() of fs/exec.c. */
+/*
+ * Whether the last snapshot's row with the task's id belongs to the task: another task may have had the id,
+ * or this one has taken it over in execve(2) (de_thread() of fs/exec.c).
+ */
 static bool is_same_task(const struct intake *intake, size_t row)
 {
 	const struct round *round = intake->round;
 	const struct task_record *record = intake_record(intake, row);
 	uint32_t old = round->old_row[row];
 
+	/* the pass compared the two */
+	if (intake->follows && intake_mark(intake, row) != TASK_NEW)
+		return true;
 	return round->capture->states[old].seen.task == record->task &&
 	       round->capture->previous->start_time[old] == record->start_boottime / NS_PER_TICK;
 }
@@ -262,6 +326,8 @@ static void find_tasks(struct intake *intake)
 	struct round *round = intake->round;
 	uint32_t next = 0; /* of the last snapshot's rows */
 
+	if (round->same_rows)
+		return;
 	for (size_t row = 0; row < round->snapshot->thread_count; row++) {
 		uint32_t *old = &round->old_row[row];
 
@@ -278,10 +344,8 @@ static void make_rows(struct intake *intake)
 {
 	struct round *round = intake->round;
 	struct snapshot *snapshot = round->snapshot;
-	size_t count;
 
-	intake->order = bpf_pass_order(&intake->pass, &count);
-	add_rows(intake, count);
+	add_rows(intake);
 	update_processes(intake);
 	round_begin_rows(round);
 	find_tasks(intake);
@@ -340,7 +404,7 @@ static void set_sources(struct intake *intake)
 
 static bool has_delays(const struct task_parts *parts, bool switched_on)
 {
-	if ((parts->record->flags & TASK_HAS_DELAYS) == 0)
+	if (parts->record->has_delays == 0)
 		return false;
 	for (size_t i = 0; i < TASK_DELAY_COUNT && !switched_on; i++) {
 		if (parts->delays->of[i].count != 0)
@@ -380,7 +444,7 @@ static void decode_row(struct intake *intake, size_t row, const struct task_part
 			  round_kind_flags(record->task_flags, snapshot->tid[row] == snapshot->tgid[row]));
 	state->state = task_state_letter(record);
 	state->flags |= ROW_IDENTIFIED | ROW_MOVED | ROW_CHANGED;
-	round->capture->passes.saw_delays |= (record->flags & TASK_HAS_DELAYS) != 0;
+	round->capture->passes.saw_delays |= record->has_delays != 0;
 	if (parts->delays != NULL) {
 		state->flags &= (uint16_t)~ROW_DELAYED;
 		if (has_delays(parts, checks->task_delayacct == TASK_DELAYACCT_ON))
@@ -441,12 +505,15 @@ static void store_wait(struct intake *intake, size_t row, const struct task_reco
 static void fill_row(struct intake *intake, struct process *process, size_t row)
 {
 	struct thread_state *state = &intake->round->states[row];
-	struct task_parts parts = task_parts_of(&intake->pass, intake->order[row]);
+	struct task_parts parts = task_parts_of(&intake->pass, intake->pass.order[row]);
 	struct task_slept slept = state->seen.slept;
 	struct task_record without_sleep;
-	uint64_t fingerprint = task_fingerprint(&parts);
-	bool changed = intake->all || (state->flags & ROW_NEW) != 0 || state->seen.fingerprint != fingerprint;
+	const uint64_t fingerprint = task_fingerprint(&parts);
+	const bool is_new = (state->flags & ROW_NEW) != 0, differs = state->seen.fingerprint != fingerprint;
+	const bool changed = intake->all || is_new || differs;
 
+	if (intake->follows && !is_new && differs && intake_mark(intake, row) < TASK_MOVED)
+		intake->round->capture->passes.missed++;
 	task_slept_follow(&slept, parts.record, intake->round->clock_ns);
 	if (slept.pending != 0 || slept.counted != 0) {
 		without_sleep = *parts.record;
@@ -468,6 +535,52 @@ static void fill_row(struct intake *intake, struct process *process, size_t row)
 	store_name(intake, process, row, changed);
 }
 
+/* Whether a row holds what it held in the last snapshot, except for the age of a sleep. */
+static bool stands_still(const struct intake *intake, size_t row)
+{
+	return intake->by_marks && !intake->all && intake->round->old_row[row] != SNAPSHOT_NO_ROW &&
+	       intake_mark(intake, row) == TASK_STILL;
+}
+
+/* Fills the rows of a process that do not stand still; returns whether there are any. */
+static bool fill_process(struct intake *intake, struct process *process)
+{
+	bool moved = false;
+
+	for (size_t row = process->first_row; row < process->first_row + process->row_count; row++) {
+		if (stands_still(intake, row))
+			continue;
+		fill_row(intake, process, row);
+		moved = true;
+	}
+	return moved;
+}
+
+/*
+ * Adds the time since the last round to the sleeps of threads that stand still. store_wait() comes to the
+ * same: a sleep that goes on was within its bounds before, and stays within them.
+ */
+static void age_sleeps(struct intake *intake)
+{
+	struct round *round = intake->round;
+	struct snapshot *snapshot = round->snapshot;
+	const struct snapshot *last = round->capture->previous;
+	const uint64_t last_ns = round->capture->last_clock_ns;
+	const uint64_t passed_ns = round->clock_ns > last_ns ? round->clock_ns - last_ns : 0;
+	const bool known = snapshot->waiting_ns != NULL && last != NULL && last->waiting_ns != NULL;
+
+	for (size_t row = 0; intake->by_marks && row < snapshot->thread_count; row++) {
+		const uint64_t state = snapshot_value(snapshot, row, METRIC_STATE);
+
+		if (!stands_still(intake, row))
+			continue;
+		if (!known || (snapshot->thread_flags[row] & THREAD_WAIT_AT_LEAST) != 0)
+			store_wait(intake, row, intake_record(intake, row));
+		else if (state != 'R' && state != 'Z' && state != 'X')
+			snapshot->waiting_ns[row] = last->waiting_ns[round->old_row[row]] + passed_ns;
+	}
+}
+
 /* All threads of a process carry its name: they change with it. */
 static void mark_renamed(struct round *round, const struct process *process)
 {
@@ -478,20 +591,28 @@ static void mark_renamed(struct round *round, const struct process *process)
 	round_mark_changed(round, process);
 }
 
-/* The memory of a process, which its threads share; some may have given it up already. */
+/*
+ * The memory of a process, which its threads share: what the pass read of the leader, or of all threads where
+ * that has ended; some of them may have given the memory up already.
+ */
 static void note_resident(struct intake *intake, struct process *process)
 {
+	const size_t leader = round_leader_row(intake->round, process);
+	size_t row = leader, end = leader + 1;
 	uint64_t pages = 0;
 	bool has_memory = false;
 
-	for (size_t row = process->first_row; row < process->first_row + process->row_count; row++) {
+	if ((intake_record(intake, leader)->flags & TASK_HAS_MEMORY) == 0) {
+		row = process->first_row;
+		end = row + process->row_count;
+	}
+	for (; row < end; row++) {
 		const struct task_record *record = intake_record(intake, row);
 
 		if ((record->flags & TASK_HAS_MEMORY) == 0)
 			continue;
 		has_memory = true;
-		if (record->resident > pages)
-			pages = record->resident;
+		pages = number_larger(pages, record->resident);
 	}
 	process_note_resident(process, has_memory, pages, intake->pass.begin_ns);
 }
@@ -503,7 +624,7 @@ static int fill_rows(struct intake *intake)
 
 	for (size_t i = 0; i < list->count; i++) {
 		struct process *process = &list->items[i];
-		size_t end = process->first_row + process->row_count;
+		bool moved;
 
 		if (round_is_cancelled(round))
 			return -ECANCELED;
@@ -512,15 +633,15 @@ static int fill_rows(struct intake *intake)
 		if ((process->cgroup != NULL || process->tasks >= 0 || process->heap != NULL) &&
 		    (round->states[round_leader_row(round, process)].flags & ROW_NEW) != 0)
 			process_list_forget(list, process); /* the number was used again */
-		for (size_t row = process->first_row; row < end; row++)
-			fill_row(intake, process, row);
+		moved = fill_process(intake, process);
 		note_resident(intake, process);
 		mark_renamed(round, process);
-		pass_ids_store_cgroups(intake, process);
+		pass_ids_store_cgroups(intake, process, moved);
 		if (round->heap == HEAP_USE_NEEDED && round->heap_until_ns != 0)
 			heap_look_ahead(round, process, process_list_tasks(list, process));
 		process_list_done(process);
 	}
+	age_sleeps(intake);
 	return 0;
 }
 
@@ -605,12 +726,34 @@ static void note_unseen(struct intake *intake)
 	struct task_passes *passes = &capture->passes;
 	struct feature_result *result = &capture->checks.results[FEATURE_PASSES];
 
-	if (!intake->starts.present)
-		return;
-	passes->census_round = capture->round;
-	*result = passes->result;
-	passes->hidden = compare_counts(intake->starts, &capture->roots, &capture->text,
-					intake->round->snapshot->thread_count, passes->unseen, result);
+	if (intake->starts.present) {
+		passes->census_round = capture->round;
+		*result = passes->result;
+		passes->hidden = compare_counts(intake->starts, &capture->roots, &capture->text,
+						intake->round->snapshot->thread_count, passes->unseen,
+						result);
+	} else if (passes->hidden == 0) {
+		*result = passes->result;
+	}
+	tell_missed(passes->missed, passes->unseen, result);
+}
+
+/* Reads the tasks that moved since the last round, or all if that is not enough or to be checked. */
+static int read_tasks(struct intake *intake, uint32_t parts)
+{
+	struct round *round = intake->round;
+	struct task_passes *passes = &round->capture->passes;
+	const uint64_t now_ns = clock_ns(CLOCK_BOOTTIME);
+	const bool full = round->full || !intake->follows || now_ns - passes->checked_ns >= CHECK_INTERVAL_NS;
+	int result;
+
+	passes->is_current = false;
+	result = bpf_tasks_read(passes->tasks, parts, full, round->cancel, &intake->pass);
+	passes->failure = result == -ECANCELED ? 0 : result;
+	intake->by_marks = result == 0 && !full && !intake->pass.is_whole;
+	if (result == 0 && !intake->by_marks)
+		passes->checked_ns = now_ns;
+	return result;
 }
 
 static int take_pass(struct intake *intake)
@@ -624,8 +767,7 @@ static int take_pass(struct intake *intake)
 	if (is_census_due(round))
 		intake->starts.present = host_count_starts(&round->capture->roots, &round->capture->text,
 							   &intake->starts.value);
-	result = bpf_tasks_read(passes->tasks, parts, round->cancel, &intake->pass);
-	passes->failure = result == -ECANCELED ? 0 : result;
+	result = read_tasks(intake, parts);
 	if (result < 0)
 		return result;
 	/* the pass may have had to wait: move the wall clock with the boot clock */
@@ -635,7 +777,10 @@ static int take_pass(struct intake *intake)
 	intake->with_io = passes->sees_others;
 	round->clock_ns = intake->pass.clock_ns;
 	intake->stuck_after_ns = stuck_after_ns(round);
-	intake->all = round->full || round->previous == NULL || parts != passes->parts;
+	intake->all = round->full || round->previous == NULL || parts != passes->parts ||
+		      passes->decode_again;
+	round->same_rows = intake->follows && intake->pass.same_rows;
+	passes->decode_again = false;
 	passes->parts = parts;
 	if ((parts & TASK_PART_DELAYS) != 0)
 		passes->kept_delays = round->capture->checks.task_delayacct != TASK_DELAYACCT_ON;
@@ -685,10 +830,9 @@ static void confirm_still(struct round *round)
 
 int round_read_pass(struct round *round)
 {
-	struct intake intake = {.round = round};
+	struct intake intake = {.round = round, .follows = round->capture->passes.is_current};
 	int result = take_pass(&intake);
 
-	free(intake.order);
 	round_read_host_counters(round);
 	if (result < 0)
 		return result;

@@ -142,7 +142,7 @@ void pass_ids_store_cpus(struct intake *intake, size_t row)
 		known = ask_cpus(round, record->tid, record->cpus, &changed);
 	if (known == NULL) {
 		snapshot_source_reasons(round->snapshot, SOURCE_AFFINITY)[row] = REASON_ENDED;
-		round->states[row].seen.fingerprint = 0; /* to be decoded again */
+		passes->decode_again = true;
 		return;
 	}
 	if (known->round != round->capture->round) {
@@ -273,16 +273,27 @@ static void store_process_cgroup(struct intake *intake, struct process *process,
 		round_mark_changed(intake->round, process); /* the id may be the same */
 }
 
-void pass_ids_store_cgroups(struct intake *intake, struct process *process)
+/* Whether a thread of a process is in another cgroup than its leader. */
+static bool threads_differ(const struct intake *intake, const struct process *process, size_t leader)
+{
+	const uint64_t id = intake_record(intake, leader)->cgroup;
+	bool differ = false;
+
+	for (size_t row = process->first_row; row < process->first_row + process->row_count; row++)
+		differ |= intake_record(intake, row)->cgroup != id;
+	return differ;
+}
+
+void pass_ids_store_cgroups(struct intake *intake, struct process *process, bool moved)
 {
 	struct round *round = intake->round;
-	size_t leader = round_leader_row(round, process);
-	uint64_t id = intake_record(intake, leader)->cgroup;
+	const size_t leader = round_leader_row(round, process);
 
 	store_process_cgroup(intake, process, leader);
-	process->threads_have_cgroups = false;
-	for (size_t row = process->first_row; row < process->first_row + process->row_count; row++)
-		process->threads_have_cgroups |= intake_record(intake, row)->cgroup != id;
+	if (moved || process->threads_have_cgroups)
+		process->threads_have_cgroups = threads_differ(intake, process, leader);
+	if (!process->threads_have_cgroups && process->cgroup_reason == REASON_READ)
+		return;
 	for (size_t row = process->first_row; row < process->first_row + process->row_count; row++) {
 		enum reason reason = (enum reason)process->cgroup_reason;
 

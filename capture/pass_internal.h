@@ -10,8 +10,9 @@
 struct intake {
 	struct round *round;
 	struct bpf_pass pass;
-	uint32_t *order; /* index in the pass by row */
-	bool all;        /* every row is decoded */
+	bool follows;  /* the rows of the last snapshot are from the pass before */
+	bool by_marks; /* that holds, and the records of tasks that stand still are those of earlier passes */
+	bool all;      /* every row is decoded */
 	bool with_io;
 	uint64_t stuck_after_ns;
 	struct optional_u64 starts; /* of threads on the host before the pass, where threads are counted */
@@ -19,7 +20,13 @@ struct intake {
 
 static inline const struct task_record *intake_record(const struct intake *intake, size_t row)
 {
-	return bpf_pass_record(&intake->pass, intake->order[row]);
+	return bpf_pass_record(&intake->pass, intake->pass.order[row]);
+}
+
+/* The mark of a row's task (TASK_STILL …). */
+static inline uint32_t intake_mark(const struct intake *intake, size_t row)
+{
+	return bpf_pass_mark(&intake->pass, intake->pass.order[row]);
 }
 
 /* The threads of a process are among those that changed since the previous snapshot. */
@@ -47,8 +54,8 @@ void pass_ids_store_cpus(struct intake *intake, size_t row);
 
 /*
  * Stores the cgroups of the threads of a process, which has rows. The cgroup of the leader is that of the
- * process; threads elsewhere have their own.
+ * process; threads elsewhere have their own. `moved`: some of its threads do not stand still.
  */
-void pass_ids_store_cgroups(struct intake *intake, struct process *process);
+void pass_ids_store_cgroups(struct intake *intake, struct process *process, bool moved);
 
 #endif

@@ -59,7 +59,7 @@ struct thread_counters {
 /* A task as a pass saw it, to tell whether it changed. */
 struct thread_seen {
 	uint64_t task;           /* address of its structure */
-	uint64_t fingerprint;    /* of all that was read */
+	uint64_t fingerprint;    /* of all from which its row was made */
 	uint64_t slept_from;     /* its exec_start, if it was in D or asleep; else AWAKE */
 	uint64_t cgroup;         /* id */
 	uint64_t thread_pointer; /* 0 when unknown */
@@ -136,6 +136,10 @@ struct task_passes {
 	bool tells_resident;         /* the kernel keeps the memory of processes in a way that is known */
 	bool resident_is_exact;      /* with what each CPU counts for itself */
 	bool kept_delays;            /* they stand still, and the last snapshot has them */
+	bool is_current;             /* the last pass made the rows of the last snapshot */
+	bool decode_again;           /* a row lacks its CPU set: the next round decodes all rows */
+	uint64_t checked_ns;         /* CLOCK_BOOTTIME of the last full pass */
+	uint64_t missed;             /* changes that only full passes found */
 	struct string_pool cpu_sets; /* of `cpus` */
 	struct known_cpus *cpus;
 	size_t cpus_count, cpus_capacity;
@@ -145,7 +149,7 @@ struct task_passes {
 	struct hash_map cgroup_index;
 	uint64_t cpus_checked;    /* round in which the sets were read last */
 	uint64_t census_round;    /* in which threads were counted last; 0: not yet */
-	char unseen[UNSEEN_SIZE]; /* what it found; empty: all were seen */
+	char unseen[UNSEEN_SIZE]; /* the sentence about what passes do not see; empty: they see all */
 	uint64_t hidden;          /* least number of threads that were not seen */
 };
 
@@ -243,6 +247,7 @@ struct round {
 	uint64_t runnable;     /* the least that the host counted during the round; UINT64_MAX unknown */
 	uint64_t unseen_found; /* runnable threads that stood still and were not known to be runnable */
 
+	bool same_rows;               /* the pass met exactly the threads of the previous snapshot */
 	uint32_t *old_row;            /* by row: of the previous snapshot, or SNAPSHOT_NO_ROW */
 	struct thread_state *states;  /* by row */
 	uint32_t *comm;               /* by row: string id in this snapshot, UNKNOWN_TEXT: as before */
@@ -350,7 +355,7 @@ int round_read_extra(struct round *round);
 /* The CPUs that a thread may run on, by system call, as an id of the snapshot's pool; or a negative errno. */
 int round_read_cpus(struct round *round, uint32_t tid, uint32_t *ret_id);
 
-/* --- pass.c: reading all threads at once, every number of them, by a pass of a BPF program --- */
+/* --- pass.c: reading all threads at once by a pass of a BPF program --- */
 
 /* Opens what it needs, with the rights of the caller. */
 void passes_open(struct capture *capture);

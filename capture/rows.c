@@ -363,6 +363,11 @@ static void match_rows(struct round *round)
 	const struct snapshot *snapshot = round->snapshot;
 	size_t old = 0, old_count = previous != NULL ? previous->thread_count : 0;
 
+	if (round->same_rows) {
+		for (uint32_t row = 0; row < snapshot->thread_count; row++)
+			round->old_row[row] = row;
+		return;
+	}
 	for (size_t row = 0; row < snapshot->thread_count; row++) {
 		uint64_t key = (uint64_t)snapshot->tgid[row] << 32 | snapshot->tid[row];
 

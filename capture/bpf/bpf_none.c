@@ -23,7 +23,7 @@ void bpf_tasks_close(struct bpf_tasks *tasks)
 {
 }
 
-int bpf_tasks_read(struct bpf_tasks *tasks, uint32_t parts, const atomic_bool *cancel,
+int bpf_tasks_read(struct bpf_tasks *tasks, uint32_t parts, bool full, const atomic_bool *cancel,
 		   struct bpf_pass *ret_pass)
 {
 	return -ENOSYS;

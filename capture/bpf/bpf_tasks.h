@@ -14,29 +14,49 @@
 /*
  * Every task of the host in one pass, or those of chosen processes, read by BPF: by runs of a program where
  * the kernel lets it look processes up (Linux 6.10), else by reading an iterator. Either holds a CPU for less
- * than 1 ms at a time.
+ * than 1 ms at a time. A reader keeps the records of the last pass, so that the next pass can store only
+ * tasks that moved.
  */
 struct bpf_tasks;
 
 /*
- * The tasks of one pass; valid until the next one. In no particular order, and a task may be there more than
- * once: bpf_pass_order().
+ * The tasks of one pass, by index in no particular order; a task may be there more than once. Valid until the
+ * next pass.
  */
 struct bpf_pass {
 	size_t count;
 	uint32_t kernel; /* TASK_KERNEL_… */
-	/* The parts of a record, each with the distance from one task to the next in bytes; NULL: not read.
+	/* The parts of a record, each with the distance from one slot to the next in bytes; NULL: not read.
 	 */
 	const unsigned char *records, *delays, *statistics;
 	size_t record_stride, delays_stride, statistics_stride;
+	/* The slot and mark of each task; NULL if the slot of a task is its index. */
+	const struct task_place *places;
+	/* Rows: the index of each task once, ascending by process and thread. */
+	const uint32_t *order;
+	size_t row_count;
+	bool same_rows;    /* the pass before had the same tasks in the same rows */
+	bool is_whole;     /* the marks are void: every task may have moved */
 	uint64_t begin_ns; /* CLOCK_BOOTTIME */
 	uint64_t clock_ns; /* of the scheduler at the end, in its own clock; 0 when it is not known */
 	bool by_runs;      /* of a program, not by the iterator */
 };
 
+/* The slot of a task's record and of its parts. */
+static inline size_t bpf_pass_slot(const struct bpf_pass *pass, size_t index)
+{
+	return pass->places != NULL ? pass->places[index].slot : index;
+}
+
 static inline const struct task_record *bpf_pass_record(const struct bpf_pass *pass, size_t index)
 {
-	return (const void *)(pass->records + index * pass->record_stride);
+	return (const void *)(pass->records + bpf_pass_slot(pass, index) * pass->record_stride);
+}
+
+/* The mark of a task (TASK_STILL …). */
+static inline uint32_t bpf_pass_mark(const struct bpf_pass *pass, size_t index)
+{
+	return pass->is_whole ? (uint32_t)TASK_NEW : pass->places[index].mark;
 }
 
 /*
@@ -53,10 +73,11 @@ struct bpf_tasks *bpf_tasks_open(const uint32_t *scope, size_t scope_count, size
 void bpf_tasks_close(struct bpf_tasks *tasks);
 
 /*
- * Reads the tasks, with these parts (TASK_PART_…). `cancel` may be NULL. Returns 0 or a negative errno
- * (-ECANCELED).
+ * Reads the tasks, with these parts (TASK_PART_…). With `full` all records are stored anew; without, a task
+ * that stands still keeps its record, except for `resident`. The pass is full anyway if the one before failed
+ * or had other parts. `cancel` may be NULL. Returns 0 or a negative errno (-ECANCELED).
  */
-int bpf_tasks_read(struct bpf_tasks *tasks, uint32_t parts, const atomic_bool *cancel,
+int bpf_tasks_read(struct bpf_tasks *tasks, uint32_t parts, bool full, const atomic_bool *cancel,
 		   struct bpf_pass *ret_pass);
 
 #endif

@@ -123,11 +123,12 @@ static const struct {
 struct task_parts task_parts_of(const struct bpf_pass *pass, size_t index)
 {
 	struct task_parts parts = {.record = bpf_pass_record(pass, index)};
+	const size_t slot = bpf_pass_slot(pass, index);
 
 	if (pass->delays != NULL)
-		parts.delays = (const void *)(pass->delays + index * pass->delays_stride);
+		parts.delays = (const void *)(pass->delays + slot * pass->delays_stride);
 	if (pass->statistics != NULL)
-		parts.statistics = (const void *)(pass->statistics + index * pass->statistics_stride);
+		parts.statistics = (const void *)(pass->statistics + slot * pass->statistics_stride);
 	return parts;
 }
 
@@ -389,7 +390,6 @@ void task_decode(struct snapshot *snapshot, size_t row, const struct task_parts 
 {
 	const uint64_t page_size = (uint64_t)sysconf(_SC_PAGESIZE);
 	const struct task_record *record = parts->record;
-	bool leader = record->tid == record->tgid;
 	struct task_times times = scale_times(record, shown);
 
 	decode_plain(snapshot, row, parts, with_io);
@@ -403,7 +403,7 @@ void task_decode(struct snapshot *snapshot, size_t row, const struct task_parts 
 	snapshot_store(snapshot, row, METRIC_PROCESSOR, record->cpu);
 	snapshot_store(snapshot, row, METRIC_STATE, (unsigned char)task_state_letter(record));
 	snapshot_store(snapshot, row, METRIC_EXT_ENABLED, (record->flags & TASK_EXT) != 0);
-	snapshot_store(snapshot, row, METRIC_NR_THREADS, leader ? record->thread_count : 0);
+	snapshot_store(snapshot, row, METRIC_NR_THREADS, record->thread_count);
 	snapshot_store(snapshot, row, METRIC_FAIR_SLICE_NS,
 		       has_fair_policy(record->policy) ? record->slice : 0);
 	snapshot_store(snapshot, row, METRIC_HIWATER_RSS_BYTES, record->hiwater_rss * page_size);
@@ -545,8 +545,10 @@ static uint64_t mix_words(uint64_t hash, const void *bytes, size_t size)
 
 uint64_t task_fingerprint(const struct task_parts *parts)
 {
-	uint64_t hash = mix_words(1, parts->record, offsetof(struct task_record, clock_lag));
+	const size_t rest = offsetof(struct task_record, thread_pointer);
+	uint64_t hash = mix_words(1, parts->record, TASK_SIGNS_SIZE);
 
+	hash = mix_words(hash, (const char *)parts->record + rest, sizeof(*parts->record) - rest);
 	if (parts->delays != NULL)
 		hash = mix_words(hash, parts->delays, sizeof(*parts->delays));
 	if (parts->statistics != NULL)

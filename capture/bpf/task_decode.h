@@ -18,8 +18,9 @@ struct task_parts {
 };
 
 /*
- * Indices of the tasks of a pass by process and id. A thread that was met twice is there once, as it was met
- * last, also if it took the id of its leader over in between. The caller frees them.
+ * Indices of the tasks of a pass by process and id, the rows of bpf_tasks_read(). A thread that was met twice
+ * is there once, as it was met last, also if it took the id of its leader over in between. The caller frees
+ * them.
  */
 uint32_t *bpf_pass_order(struct bpf_pass *pass, size_t *ret_count);
 
@@ -99,7 +100,7 @@ void task_slept_follow(struct task_slept *slept, const struct task_record *recor
 /* Subtracts the sleep from the waits of a record that task_slept_follow() has seen. */
 void task_slept_leave_out(const struct task_slept *slept, struct task_record *record);
 
-/* A number that differs when anything but clock_lag does. */
+/* A number that differs if the signs or numbers of a task do, from which its row is made. */
 uint64_t task_fingerprint(const struct task_parts *parts);
 
 #endif

@@ -19,10 +19,17 @@ enum {
 /* Flags of a record. */
 enum {
 	TASK_RUNNING = 1 << 0,    /* on a CPU */
-	TASK_HAS_DELAYS = 1 << 1, /* delay accounting has a record of it */
-	TASK_HAS_MEMORY = 1 << 2, /* it has an address space of its own */
-	TASK_EXT = 1 << 3,        /* sched_ext schedules it */
-	TASK_IN_FREEZER = 1 << 4, /* the freezer of cgroup v2 stops it */
+	TASK_HAS_MEMORY = 1 << 1, /* it has an address space of its own */
+	TASK_EXT = 1 << 2,        /* sched_ext schedules it */
+	TASK_IN_FREEZER = 1 << 3, /* the freezer of cgroup v2 stops it */
+};
+
+/* Marks: how a task compares with the pass before. */
+enum {
+	TASK_STILL, /* unchanged: its record is from an earlier pass */
+	TASK_WAITS, /* unchanged, but it waits for a CPU or in D, and the wait grows */
+	TASK_MOVED, /* its record is new */
+	TASK_NEW,   /* not recognised from the pass before: its record is new */
 };
 
 /* The v1 controllers whose hierarchy tells containers apart, if the host has them on v1. */
@@ -70,36 +77,57 @@ enum {
 };
 
 struct task_record {
+	/*
+	 * The signs: stamps that tell whether a task has moved, and everything that others can change of a
+	 * task that stands still. A pass compares the signs with those of the pass before (TASK_STILL).
+	 */
 	__u64 task; /* address of the structure: no two tasks that live share it */
 	__u64 start_boottime;
 	__u32 tgid, tid; /* in the initial pid namespace */
 	char comm[TASK_COMM_SIZE];
-	__u64 cgroup;         /* id of its v2 cgroup, or TASK_CGROUP_PAIR and two ids */
-	__u64 cpus;           /* hash of cpus_mask */
-	__u64 thread_pointer; /* 0 where the architecture is not known */
-	__u64 run_time, run_delay, timeslices;
-	__u64 voluntary, nonvoluntary;
-	__u64 migrations, slice;
-	__u64 minor_faults, major_faults;
-	__u64 user_time, system_time, previous_user_time, previous_system_time; /* not scaled */
-	__u64 last_queued;      /* clock of its run queue; 0 while it does not wait for a CPU */
-	__u64 last_arrival;     /* when it last got a CPU, the same clock */
-	__u64 arrival_run_time; /* run_time then; of the fair class only */
-	__u64 exec_start; /* the run queue's task clock, when its run time was last brought up to date */
-	__u64 io[TASK_IO_COUNT];
-	__u64 hiwater_rss, hiwater_vm; /* pages */
-	__u32 task_flags;              /* PF_… of include/linux/sched.h */
+	__u64 cgroup;       /* id of its v2 cgroup, or TASK_CGROUP_PAIR and two ids */
+	__u64 cpus;         /* hash of cpus_mask */
+	__u64 last_queued;  /* clock of its run queue; 0 while it does not wait for a CPU */
+	__u64 last_arrival; /* when it last got a CPU, the same clock */
+	__u64 exec_start;   /* the run queue's task clock, when its run time was last brought up to date */
+	__u64 timeslices, slice;
+	__u64 previous_user_time, previous_system_time; /* that somebody was shown; scaled */
+	__u64 hiwater_rss, hiwater_vm;                  /* pages */
+	__u32 task_flags;                               /* PF_… of include/linux/sched.h */
 	__u32 state, exit_state;
 	__u32 uid;
-	__u32 cpu, thread_count;
+	__u32 cpu;
+	__u32 thread_count; /* of a leader: threads of its process; else 0 */
 	__u32 policy, rt_priority;
 	__s32 priority; /* as stat prints it */
 	__s32 nice;
 	__u32 flags;   /* TASK_… */
 	__u32 exec_id; /* of a leader: lower half of self_exec_id, which grows with each execve(2); else 0 */
-	/* These change while a task stands still; not compared. */
-	__u64 clock_lag; /* by which the task clock of its run queue is behind the clock */
-	__u64 resident;  /* pages, of its address space; of a leader, or where that has none of anyone */
+
+	__u32 pass;       /* number of the pass that stored this record; 0 if an iterator handed it over */
+	__u32 has_delays; /* 1 if delay accounting has a record of the task */
+	/* Pages of the address space, read in each pass: for the leader, or for all threads once it ended. */
+	__u64 resident;
+	__u64 clock_lag; /* by which the task clock of its run queue was behind the clock */
+
+	/* The rest changes only when the task runs, begins to wait or wakes. */
+	__u64 thread_pointer; /* 0 where the architecture is not known */
+	__u64 run_time, run_delay;
+	__u64 voluntary, nonvoluntary;
+	__u64 migrations;
+	__u64 minor_faults, major_faults;
+	__u64 user_time, system_time; /* not scaled */
+	__u64 arrival_run_time;       /* run_time at last_arrival; of the fair class only */
+	__u64 io[TASK_IO_COUNT];
+};
+
+/* Bytes of the signs, with which a record begins; whole words. */
+#define TASK_SIGNS_SIZE __builtin_offsetof(struct task_record, pass)
+
+/* A task of a pass, in the order in which tasks were met. */
+struct task_place {
+	__u32 slot; /* index of the record and of its parts */
+	__u32 mark; /* TASK_STILL … */
 };
 
 /* The delays of struct task_delay_info: ENTRY(id, name there, TASK_KERNEL_… it needs besides _DELAYS). */

@@ -11,6 +11,10 @@ enum {
 	CPUS_MAX = 64 * MASK_WORDS_MAX,
 	NICE_0_PRIORITY = 120,     /* DEFAULT_PRIO of include/linux/sched/prio.h */
 	FIRST_FAIR_PRIORITY = 100, /* MAX_RT_PRIO */
+	STATE_SLEEPING = 0x02,     /* TASK_UNINTERRUPTIBLE of include/linux/sched.h */
+	STATE_NO_LOAD = 0x400,     /* TASK_NOLOAD: with it, it is TASK_IDLE */
+	STATE_LOCK_WAIT = 0x1000,  /* TASK_RTLOCK_WAIT */
+	SIGN_WORDS = TASK_SIGNS_SIZE / sizeof(__u64),
 };
 
 const volatile __u32 mask_words;                        /* of a CPU mask that may hold CPUs */
@@ -112,25 +116,23 @@ static __noinline __u64 exact_resident_pages(const struct mm_struct *mm)
 	       positive(sum.counts[3] + mm->rss_stat[3].count);
 }
 
+/* The record of the task at hand: too large for the stack, and only one reader uses it. */
+static struct task_whole whole;
+
 /* As xacct_add_tsk() of kernel/tsacct.c sees it: a kernel thread only borrows an address space. */
-static __always_inline void fill_memory(const struct task_struct *task, struct task_record *record)
+static __always_inline void fill_peaks(const struct task_struct *task, struct task_record *record)
 {
 	const struct mm_struct *mm = task->mm;
-	__u64 resident, size;
+	__u64 size;
 
 	record->resident = record->hiwater_rss = record->hiwater_vm = 0;
 	if (mm == NULL || (record->task_flags & TASK_KERNEL_THREAD) != 0)
 		return;
 	record->flags |= TASK_HAS_MEMORY;
-	resident = resident_pages(mm);
-	/* of a process once, by its leader, unless that has ended before the others */
-	if (task->pid == task->tgid || task->group_leader->mm == NULL)
-		record->resident = bpf_core_field_exists(mm->rss_stat[0].counters) && cpus_are_known()
-					   ? exact_resident_pages(mm)
-					   : resident;
+	record->resident = resident_pages(mm);
 	record->hiwater_rss = mm->hiwater_rss;
-	if (resident > record->hiwater_rss)
-		record->hiwater_rss = resident;
+	if (record->resident > record->hiwater_rss)
+		record->hiwater_rss = record->resident;
 	size = mm->total_vm;
 	record->hiwater_vm = mm->hiwater_vm;
 	if (size > record->hiwater_vm)
@@ -138,13 +140,34 @@ static __always_inline void fill_memory(const struct task_struct *task, struct t
 }
 
 /*
+ * Stores the resident memory of a process, which changes while its threads stand still: once for a process,
+ * by its leader, unless that has ended before the others. The task's signs have to be in `whole`.
+ */
+static __always_inline void fill_resident(const struct task_struct *task, struct task_record *record)
+{
+	const struct mm_struct *mm = task->mm;
+	__u64 pages = 0;
+
+	if (mm != NULL && (whole.record.flags & TASK_HAS_MEMORY) != 0 &&
+	    (task->pid == task->tgid || task->group_leader->mm == NULL))
+		pages = bpf_core_field_exists(mm->rss_stat[0].counters) && cpus_are_known()
+				? exact_resident_pages(mm)
+				: whole.record.resident;
+	/* memory that is written to is slower for whoever reads it next */
+	if (record->resident != pages)
+		record->resident = pages;
+}
+
+/*
+ * Fills the signs of a task. The scheduler's stamps tell whether it has moved; the rest is everything that
+ * others can change while it stands still.
+ *
  * Members of the task itself are read through the pointer that was given, which costs a plain load. Pointers
  * to other structures are followed from the plain one, which the verifier does not look at: see plain_task().
  */
-static __always_inline void fill_record(struct task_struct *task, struct task_record *record)
+static __always_inline void fill_signs(struct task_struct *task, struct task_record *record)
 {
 	const struct task_struct *plain = plain_task(task);
-	const struct rq *queue = NULL;
 
 	record->task = (__u64)task;
 	record->start_boottime = task->start_boottime;
@@ -153,6 +176,50 @@ static __always_inline void fill_record(struct task_struct *task, struct task_re
 	__builtin_memcpy(record->comm, task->comm, sizeof(record->comm));
 	record->cgroup = cgroup_of(plain);
 	record->cpus = hash_cpus(task);
+	record->last_queued = task->sched_info.last_queued;
+	record->last_arrival = task->sched_info.last_arrival;
+	record->exec_start = task->se.exec_start;
+	record->timeslices = task->sched_info.pcount;
+	record->slice = 0;
+	if (bpf_core_field_exists(task->se.slice))
+		record->slice = task->se.slice;
+	record->previous_user_time = task->prev_cputime.utime;
+	record->previous_system_time = task->prev_cputime.stime;
+	record->task_flags = task->flags;
+	record->state = task->__state;
+	record->exit_state = task->exit_state;
+	record->uid = plain->real_cred->uid.val;
+	record->cpu = task->thread_info.cpu;
+	record->policy = task->policy;
+	record->rt_priority = task->rt_priority;
+	record->priority = (__s32)task->prio - FIRST_FAIR_PRIORITY;
+	record->nice = (__s32)task->static_prio - NICE_0_PRIORITY;
+	record->flags = task->on_cpu != 0 ? TASK_RUNNING : 0;
+	record->thread_count = record->exec_id = 0;
+	/* their cache lines are read for nothing else */
+	if (task->pid == task->tgid) {
+		record->thread_count = plain->signal->nr_threads;
+		record->exec_id = (__u32)task->self_exec_id;
+	}
+	if (bpf_core_field_exists(task->scx.flags) && (task->scx.flags & ext_state_mask) == ext_state_enabled)
+		record->flags |= TASK_EXT;
+	if (is_frozen(task))
+		record->flags |= TASK_IN_FREEZER;
+	fill_peaks(plain, record);
+}
+
+/* Fills the numbers that change only when the task moves. */
+static __always_inline void fill_numbers(struct task_struct *task, struct task_record *record)
+{
+	const struct task_struct *plain = plain_task(task);
+	const struct rq *queue = NULL;
+
+	record->has_delays = bpf_core_field_exists(task->delays) && plain->delays != NULL;
+	record->clock_lag = 0;
+	if (bpf_core_field_exists(task->se.cfs_rq)) {
+		queue = plain->se.cfs_rq->rq;
+		record->clock_lag = clock_lag(queue);
+	}
 	record->thread_pointer = 0;
 	if (bpf_core_field_exists(task->thread.fsbase))
 		record->thread_pointer = task->thread.fsbase;
@@ -160,50 +227,16 @@ static __always_inline void fill_record(struct task_struct *task, struct task_re
 		record->thread_pointer = task->thread.uw.tp_value;
 	record->run_time = task->se.sum_exec_runtime;
 	record->run_delay = task->sched_info.run_delay;
-	record->timeslices = task->sched_info.pcount;
 	record->voluntary = task->nvcsw;
 	record->nonvoluntary = task->nivcsw;
 	record->migrations = task->se.nr_migrations;
-	record->slice = 0;
-	if (bpf_core_field_exists(task->se.slice))
-		record->slice = task->se.slice;
 	record->minor_faults = task->min_flt;
 	record->major_faults = task->maj_flt;
 	record->user_time = task->utime;
 	record->system_time = task->stime;
-	record->previous_user_time = task->prev_cputime.utime;
-	record->previous_system_time = task->prev_cputime.stime;
-	record->last_queued = task->sched_info.last_queued;
-	record->last_arrival = task->sched_info.last_arrival;
 	record->arrival_run_time = task->se.prev_sum_exec_runtime;
-	record->exec_start = task->se.exec_start;
-	record->task_flags = task->flags;
-	record->state = task->__state;
-	record->exit_state = task->exit_state;
-	record->uid = plain->real_cred->uid.val;
-	record->cpu = task->thread_info.cpu;
-	record->thread_count = plain->signal->nr_threads;
-	record->policy = task->policy;
-	record->rt_priority = task->rt_priority;
-	record->priority = (__s32)task->prio - FIRST_FAIR_PRIORITY;
-	record->nice = (__s32)task->static_prio - NICE_0_PRIORITY;
-	record->flags = task->on_cpu != 0 ? TASK_RUNNING : 0;
-	/* its cache line is read for nothing else */
-	record->exec_id = task->pid == task->tgid ? (__u32)task->self_exec_id : 0;
-	if (bpf_core_field_exists(task->scx.flags) && (task->scx.flags & ext_state_mask) == ext_state_enabled)
-		record->flags |= TASK_EXT;
-	if (is_frozen(task))
-		record->flags |= TASK_IN_FREEZER;
-	if (bpf_core_field_exists(task->delays) && plain->delays != NULL)
-		record->flags |= TASK_HAS_DELAYS;
 	__builtin_memset(record->io, 0, sizeof(record->io));
 	fill_io(task, record->io);
-	fill_memory(plain, record);
-	record->clock_lag = 0;
-	if (bpf_core_field_exists(task->se.cfs_rq)) {
-		queue = plain->se.cfs_rq->rq;
-		record->clock_lag = clock_lag(queue);
-	}
 }
 
 #define FILL_DELAY(id, name, needs)                                                                          \
@@ -277,12 +310,223 @@ __u32 parts;       /* TASK_PART_…, set before each pass */
 __u32 task_kernel; /* TASK_KERNEL_… */
 
 /*
+ * --- what is stored ---
+ *
+ * Records are in memory that ctop has mapped. A task keeps its slot from pass to pass, and a pass stores the
+ * tasks that moved. A task that stands still costs a comparison of its signs, and one place.
+ */
+
+enum {
+	SEARCHED = 16, /* places of the pass before in which a task is looked for */
+};
+
+#define NO_SLOT ((__u32)-1)
+
+__u32 outcome;    /* WALK_… of the last run */
+__u32 task_count; /* tasks met; set to 0 before each pass */
+
+/* Set before each pass. */
+__u32 pass;        /* number of this pass */
+__u32 is_full;     /* tasks that stand still are stored, too */
+__u32 by_number;   /* tasks come in the order of their numbers */
+__u64 known_since; /* CLOCK_BOOTTIME ns: the pass before met every task that started earlier */
+
+/* Parts of `task_places`: the pass before, this one, and free slots. */
+__u32 before_begin, before_count;
+__u32 now_begin;
+__u32 free_begin, free_count;
+
+/* Set to 0 before each pass. */
+__u32 before;     /* places of the pass before whose tasks were met again or have ended */
+__u32 free_taken; /* free slots that were taken */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* set before loading, as those of the next four */
+	__type(key, __u32);
+	__type(value, struct task_place);
+} task_places SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct task_record);
+} records SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct task_delays);
+} delays SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct task_statistics);
+} statistics SEC(".maps");
+
+/*
+ * Returns the slot of a thread that the pass before met, or NO_SLOT. Each pass meets tasks in the same order,
+ * so the place of the thread is among the next ones, and tasks at places in front of it have ended. A thread
+ * that is not found counts as new, which costs one record. If the pass before must have met it, too many
+ * others have ended, and the next search begins farther on.
+ *
+ * Indices are kept in memory because the verifier would follow each value of a variable. A global function is
+ * verified once, and not again for each way to its call.
+ */
+__noinline __u32 find_slot(__u32 tgid, __u32 tid, __u64 start)
+{
+	const __u32 first = *(volatile __u32 *)&before;
+
+	for (__u32 i = 0; i < SEARCHED; i++) {
+		const __u32 number = first + i;
+		__u32 index = *(volatile __u32 *)&before_begin + number, slot;
+		const struct task_place *place;
+		const struct task_record *record;
+
+		if (number >= before_count)
+			return NO_SLOT;
+		place = bpf_map_lookup_elem(&task_places, &index);
+		if (place == NULL)
+			return NO_SLOT;
+		slot = place->slot;
+		record = bpf_map_lookup_elem(&records, &slot);
+		if (record == NULL)
+			return NO_SLOT;
+		if (record->tid == tid && record->start_boottime == start) {
+			before = number + 1;
+			return slot;
+		}
+		/* new threads come at the end of their process */
+		if (by_number != 0 ? record->tid > tid : tid != tgid && record->tgid != tgid)
+			return NO_SLOT;
+	}
+	if (by_number != 0 || start < known_since)
+		before = first + SEARCHED;
+	return NO_SLOT;
+}
+
+static __always_inline __u32 take_free_slot(void)
+{
+	const __u32 number = *(volatile __u32 *)&free_taken;
+	__u32 index = *(volatile __u32 *)&free_begin + number;
+	const struct task_place *place = bpf_map_lookup_elem(&task_places, &index);
+
+	if (place == NULL || number >= free_count)
+		return NO_SLOT;
+	free_taken = number + 1;
+	return place->slot;
+}
+
+/* A record is compared word by word, whatever its members are. */
+typedef __u64 __attribute__((may_alias)) word;
+
+/*
+ * Compares the signs, but for the first word: to the verifier the task is a pointer, with which it allows no
+ * arithmetic.
+ */
+static __always_inline bool signs_differ(const struct task_record *now, const struct task_record *earlier)
+{
+	const word *left = (const void *)now, *right = (const void *)earlier;
+	__u64 difference = 0;
+
+#pragma unroll
+	for (__u32 i = 1; i < SIGN_WORDS; i++)
+		difference |= left[i] ^ right[i];
+	return difference != 0;
+}
+
+/* Returns the mark of the task at hand, by its signs and its record of an earlier pass. */
+static __always_inline __u32 judge(const struct task_record *record)
+{
+	const struct task_record *now = &whole.record;
+
+	/* another task took the number over, in execve(2) */
+	if (record->task != now->task)
+		return TASK_NEW;
+	/* a pass that meets a task twice has to mark it both times */
+	if ((now->flags & TASK_RUNNING) != 0 || record->pass == pass || signs_differ(now, record))
+		return TASK_MOVED;
+	if (now->state == 0 || now->last_queued != 0 || (now->state & STATE_LOCK_WAIT) != 0 ||
+	    (now->state & (STATE_SLEEPING | STATE_NO_LOAD)) == STATE_SLEEPING)
+		return TASK_WAITS;
+	return TASK_STILL;
+}
+
+/* Stores the numbers of a task in its record, and the parts of the record. False without room. */
+static __always_inline bool store_numbers(struct task_struct *task, __u32 slot, struct task_record *record)
+{
+	fill_numbers(task, record);
+	if ((parts & TASK_PART_DELAYS) != 0) {
+		struct task_delays *part = bpf_map_lookup_elem(&delays, &slot);
+
+		if (part == NULL)
+			return false;
+		fill_delays(plain_task(task), part);
+	}
+	if ((parts & TASK_PART_STATISTICS) != 0) {
+		struct task_statistics *part = bpf_map_lookup_elem(&statistics, &slot);
+
+		if (part == NULL)
+			return false;
+		fill_statistics(task, part);
+	}
+	return true;
+}
+
+/*
+ * Gives a task the next place, and stores its record unless the one of an earlier pass still holds. Returns
+ * false if the task does not fit.
+ *
+ * The signs are read before the numbers: if the task moves in between, the next pass sees other signs. A full
+ * pass must not mark the task as still then.
+ */
+static __always_inline bool place_task(struct task_struct *task)
+{
+	__u32 index = *(volatile __u32 *)&now_begin + *(volatile __u32 *)&task_count, slot;
+	struct task_record *record;
+	struct task_place *place;
+	bool is_known;
+
+	fill_signs(task, &whole.record);
+	slot = find_slot(whole.record.tgid, whole.record.tid, whole.record.start_boottime);
+	is_known = slot != NO_SLOT;
+	if (!is_known)
+		slot = take_free_slot();
+	place = bpf_map_lookup_elem(&task_places, &index);
+	record = bpf_map_lookup_elem(&records, &slot);
+	if (place == NULL || record == NULL)
+		return false;
+	place->slot = slot;
+	place->mark = is_known ? judge(record) : TASK_NEW;
+	if (is_full != 0 || *(volatile __u32 *)&place->mark >= TASK_MOVED) {
+		__builtin_memcpy(record, &whole.record, TASK_SIGNS_SIZE);
+		record->pass = pass;
+		if (!store_numbers(task, slot, record))
+			return false;
+		barrier();
+		if (*(volatile __u32 *)&place->mark < TASK_MOVED &&
+		    (task->on_cpu != 0 || task->sched_info.pcount != record->timeslices))
+			place->mark = TASK_MOVED;
+	}
+	fill_resident(plain_task(task), record);
+	return true;
+}
+
+/*
  * --- in runs of a program ---
  *
- * Into memory that ctop has mapped, with the open-coded task iterator of kernel/bpf/task_iter.c and
- * bpf_task_from_pid(), which is open to programs of this type from Linux 6.10 on. A run stores tasks for
- * RUN_NS, since nothing else may run on its CPU, and the next one goes on. The iterator begins at any thread
- * of a process, but among processes only at the first one: a run passes over those that are stored.
+ * With the open-coded task iterator of kernel/bpf/task_iter.c and bpf_task_from_pid(), which is open to
+ * programs of this type from Linux 6.10 on. A run stores tasks for RUN_NS, since nothing else may run on its
+ * CPU, and the next one goes on. The iterator begins at any thread of a process, but among processes only at
+ * the first one: a run passes over those that are stored.
  *
  * Processes, and the threads of each, are lists, in which they keep their order, and new ones come at the
  * end. A run goes on after the last one that was stored and still is there. So each task that lives through
@@ -315,71 +559,21 @@ extern void bpf_task_release(struct task_struct *task) __ksym __weak;
 extern void bpf_rcu_read_lock(void) __ksym __weak;
 extern void bpf_rcu_read_unlock(void) __ksym __weak;
 
-__u32 outcome;    /* WALK_… of the last run */
-__u32 task_count; /* stored; set to 0 before each pass */
-
 /* The process in which a run goes on. */
 __u32 process;         /* its number, for walk_process() */
 __u64 leader_task;     /* its leader's address, for walk_tasks(); 0: begin with the first process */
 __u64 leader_start;    /* the same task's start_boottime */
 __u32 process_begin;   /* tasks that were stored before it */
+__u32 process_before;  /* value of `before` at its leader */
 __u32 process_is_done; /* go on with the next one */
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1); /* set before loading */
-	__type(key, __u32);
-	__type(value, struct task_record);
-} records SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct task_delays);
-} delays SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct task_statistics);
-} statistics SEC(".maps");
-
-/*
- * False when it does not fit. The index is kept in memory because the verifier would follow each
- * value of a variable. A global function is verified once, and not again on each way through the loop around
- * it (btf_prepare_func_args() of kernel/bpf/btf.c; the tag from Linux 6.9 on).
- */
+/* Global, and thus verified once: btf_prepare_func_args() of kernel/bpf/btf.c; the tag from Linux 6.9 on. */
 __noinline bool store_task(struct task_struct *task __attribute__((btf_decl_tag("arg:trusted"))))
 {
-	__u32 index = *(volatile __u32 *)&task_count;
-	struct task_record *record = bpf_map_lookup_elem(&records, &index);
-
-	if (record == NULL)
-		return false;
-	fill_record(task, record);
-	if ((parts & TASK_PART_DELAYS) != 0) {
-		struct task_delays *part = bpf_map_lookup_elem(&delays, &index);
-
-		if (part == NULL)
-			return false;
-		fill_delays(plain_task(task), part);
-	}
-	if ((parts & TASK_PART_STATISTICS) != 0) {
-		struct task_statistics *part = bpf_map_lookup_elem(&statistics, &index);
-
-		if (part == NULL)
-			return false;
-		fill_statistics(task, part);
-	}
-	return true;
+	return place_task(task);
 }
 
-/* In memory, as the index of store_task(). */
+/* In memory, as the indices of places. */
 static __u64 run_end;   /* CLOCK_MONOTONIC ns */
 static __u32 run_begin; /* tasks that were stored before the run */
 static bool first_is_stored;
@@ -397,11 +591,17 @@ static __always_inline bool is_time_over(void)
  */
 static __always_inline struct task_struct *stored_task(__u32 back)
 {
-	const __u32 index = *(volatile __u32 *)&task_count - 1 - back;
-	const struct task_record *record = bpf_map_lookup_elem(&records, &index);
+	const __u32 number = *(volatile __u32 *)&task_count - 1 - back;
+	__u32 index = *(volatile __u32 *)&now_begin + number, slot;
+	const struct task_place *place = bpf_map_lookup_elem(&task_places, &index);
+	const struct task_record *record;
 	struct task_struct *task;
 
-	if (record == NULL || index + 1 <= process_begin)
+	if (place == NULL || number + 1 <= process_begin)
+		return NULL;
+	slot = place->slot;
+	record = bpf_map_lookup_elem(&records, &slot);
+	if (record == NULL)
 		return NULL;
 	task = bpf_task_from_pid((__s32)record->tid);
 	if (task == NULL)
@@ -428,10 +628,12 @@ static __always_inline void store_process(struct task_struct *leader)
 	struct task_struct *first = process_begin != task_count ? find_place() : NULL, *task;
 
 	first_is_stored = first != NULL;
-	if (first != NULL)
+	if (first != NULL) {
 		bpf_task_release(leader);
-	else
+	} else {
 		first = leader;
+		before = process_before;
+	}
 	bpf_iter_task_new(&iterator, first, PROCESS_THREADS);
 	while ((task = bpf_iter_task_next(&iterator)) != NULL) {
 		if (first_is_stored) {
@@ -481,6 +683,7 @@ int walk_tasks(void *context)
 			leader_task = (__u64)leader;
 			leader_start = leader->start_boottime;
 			process_begin = task_count;
+			process_before = before;
 		}
 		leader = bpf_task_acquire(leader);
 		if (leader != NULL)
@@ -520,12 +723,32 @@ int walk_process(void *context)
 /*
  * --- one after the other ---
  *
- * As the reader of an iterator asks for them (Documentation/bpf/bpf_iterators.rst). A read returns whole
- * records, at most 32 KiB of them.
+ * As the reader of an iterator asks for them (Documentation/bpf/bpf_iterators.rst): stored in the same way,
+ * or handed over. A read returns whole records, at most 32 KiB of them.
  */
 
-/* The record being made: too large for the stack, and only one reader uses it. */
-static struct task_whole whole;
+__u32 process_threads; /* threads of the process whose task was met last */
+
+/*
+ * Stores tasks and hands nothing over. If output did not fit into a read, the kernel would run the program
+ * again for the same task (bpf_seq_read() of kernel/bpf/bpf_iter.c).
+ */
+SEC("iter/task")
+int sift_task(struct bpf_iter__task *context)
+{
+	struct task_struct *task = context->task;
+
+	task_kernel = kernel_facts(NULL);
+	if (task == NULL || outcome == WALK_FULL || !is_in_scope(task))
+		return 0;
+	task = plain_task(task);
+	process_threads = task->signal->nr_threads;
+	if (place_task(task))
+		task_count++;
+	else
+		outcome = WALK_FULL;
+	return 0;
+}
 
 SEC("iter/task")
 int dump_task(struct bpf_iter__task *context)
@@ -537,7 +760,10 @@ int dump_task(struct bpf_iter__task *context)
 	if (task == NULL || !is_in_scope(task))
 		return 0;
 	task = plain_task(task);
-	fill_record(task, &whole.record);
+	process_threads = task->signal->nr_threads;
+	fill_signs(task, &whole.record);
+	fill_numbers(task, &whole.record);
+	fill_resident(task, &whole.record);
 	bpf_seq_write(file, &whole.record, sizeof(whole.record));
 	/* what does not fit is undone with the record, which then begins the next read */
 	if ((parts & TASK_PART_DELAYS) != 0) {
