@@ -28,6 +28,9 @@ enum {
 /* How often a full pass checks whether the passes in between missed something. */
 #define CHECK_INTERVAL_NS (60 * NS_PER_S)
 
+/* A sleep up to this age may have begun after the time that the last pass read from the scheduler's clock. */
+#define YOUNG_SLEEP_NS NS_PER_MS
+
 /* Sources that a pass fills for every thread. */
 static const enum source whole_sources[] = {
 	SOURCE_STAT,       SOURCE_SCHEDSTAT, SOURCE_STATUS, SOURCE_SCHED,   SOURCE_AFFINITY, SOURCE_TASKSTATS,
@@ -558,7 +561,8 @@ static bool fill_process(struct intake *intake, struct process *process)
 
 /*
  * Adds the time since the last round to the sleeps of threads that stand still. store_wait() comes to the
- * same: a sleep that goes on was within its bounds before, and stays within them.
+ * same: a sleep that goes on was within its bounds before, and stays within them. A young sleep may have been
+ * cut at 0.
  */
 static void age_sleeps(struct intake *intake)
 {
@@ -571,13 +575,15 @@ static void age_sleeps(struct intake *intake)
 
 	for (size_t row = 0; intake->by_marks && row < snapshot->thread_count; row++) {
 		const uint64_t state = snapshot_value(snapshot, row, METRIC_STATE);
+		uint64_t slept_ns;
 
 		if (!stands_still(intake, row))
 			continue;
-		if (!known || (snapshot->thread_flags[row] & THREAD_WAIT_AT_LEAST) != 0)
+		slept_ns = known ? last->waiting_ns[round->old_row[row]] : 0;
+		if (slept_ns <= YOUNG_SLEEP_NS || (snapshot->thread_flags[row] & THREAD_WAIT_AT_LEAST) != 0)
 			store_wait(intake, row, intake_record(intake, row));
 		else if (state != 'R' && state != 'Z' && state != 'X')
-			snapshot->waiting_ns[row] = last->waiting_ns[round->old_row[row]] + passed_ns;
+			snapshot->waiting_ns[row] = slept_ns + passed_ns;
 	}
 }
 
