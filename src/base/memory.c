@@ -96,6 +96,17 @@ void *memory_empty(void *pointer, size_t *count, size_t *capacity, size_t size)
 	return NULL;
 }
 
+void *memory_copy(const void *array, size_t count, size_t capacity, size_t size)
+{
+	void *copy;
+
+	if (array == NULL)
+		return NULL;
+	copy = memory_resize(NULL, capacity, size);
+	memcpy(copy, array, count * size);
+	return copy;
+}
+
 char *memory_duplicate(const char *text)
 {
 	return memory_duplicate_bytes(text, strlen(text));

@@ -42,6 +42,9 @@ void *memory_grow(void *pointer, size_t *capacity, size_t needed, size_t size)
  */
 void *memory_empty(void *pointer, size_t *count, size_t *capacity, size_t size);
 
+/* A copy of `count` elements of `size` bytes, with room for `capacity` of them; NULL where `array` is. */
+void *memory_copy(const void *array, size_t count, size_t capacity, size_t size);
+
 /* A copy of the NUL-terminated `text`. */
 char *memory_duplicate(const char *text) __attribute__((malloc, returns_nonnull));
 

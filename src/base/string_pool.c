@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "string_pool.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "arena.h"
 #include "hash.h"
 #include "memory.h"
 #include "order.h"
+
+/* The bytes of strings, which stay where they are. */
+struct string_texts {
+	atomic_uint references; /* pools that have some of them */
+	struct arena arena;
+};
 
 static const struct string_pool_entry empty_entry = {"", 0, 0};
 
@@ -48,12 +56,26 @@ static void enlarge(struct string_pool *pool)
 
 static uint32_t add_entry(struct string_pool *pool, const char *text, size_t length, uint32_t hash)
 {
+	if (pool->texts == NULL) {
+		pool->texts = memory_allocate_zero(1, sizeof(*pool->texts));
+		atomic_init(&pool->texts->references, 1);
+	}
 	*MEMORY_APPEND(pool->entries, pool->count, pool->capacity) = (struct string_pool_entry){
-		arena_duplicate(&pool->arena, text, length),
+		arena_duplicate(&pool->texts->arena, text, length),
 		(uint32_t)length,
 		hash,
 	};
 	return (uint32_t)pool->count - 1;
+}
+
+void string_pool_continue(struct string_pool *pool, const struct string_pool *from)
+{
+	if (from->texts == NULL)
+		return;
+	atomic_fetch_add_explicit(&from->texts->references, 1, memory_order_relaxed);
+	*pool = *from;
+	pool->entries = memory_copy(from->entries, from->count, from->capacity, sizeof(*from->entries));
+	pool->slots = memory_copy(from->slots, from->slot_count, from->slot_count, sizeof(*from->slots));
 }
 
 uint32_t string_pool_intern(struct string_pool *pool, const char *text, size_t length)
@@ -111,9 +133,17 @@ int string_pool_compare(const struct string_pool *pool, uint32_t left, uint32_t 
 			   string_pool_text(pool, right), string_pool_length(pool, right));
 }
 
+static void release_texts(struct string_texts *texts)
+{
+	if (texts == NULL || atomic_fetch_sub_explicit(&texts->references, 1, memory_order_acq_rel) != 1)
+		return;
+	arena_release(&texts->arena);
+	free(texts);
+}
+
 void string_pool_release(struct string_pool *pool)
 {
-	arena_release(&pool->arena);
+	release_texts(pool->texts);
 	free(pool->entries);
 	free(pool->slots);
 	*pool = (struct string_pool){0};

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "arena.h"
+struct string_texts;
 
 /*
  * Byte strings with small ids in the order of their first use; id 0 is always the empty string. Strings may
@@ -13,7 +13,7 @@
  * struct is a valid pool.
  */
 struct string_pool {
-	struct arena arena;
+	struct string_texts *texts; /* shared with pools that string_pool_continue() made of this one */
 	struct string_pool_entry *entries;
 	size_t count;
 	size_t capacity;
@@ -31,6 +31,13 @@ struct string_pool_entry {
 	uint32_t length;
 	uint32_t hash;
 };
+
+/*
+ * Makes an empty pool a copy of another one: every id stands for the same string in both. They share the
+ * texts, so that only one thread at a time may add strings to pools that were made of each other; any thread
+ * may read strings that were there before.
+ */
+void string_pool_continue(struct string_pool *pool, const struct string_pool *from);
 
 /* Returns the id of the string, adding it when it is new. */
 uint32_t string_pool_intern(struct string_pool *pool, const char *text, size_t length);

@@ -62,6 +62,41 @@ static void string_pool_gives_each_string_one_id(void **state)
 	string_pool_release(&pool);
 }
 
+/* Each goes on by itself, and has its texts for as long as it is there. */
+static void string_pool_continues_another(void **state)
+{
+	struct string_pool first = {0}, second = {0}, third = {0};
+	char text[32];
+
+	(void)state;
+	string_pool_continue(&second, &first);
+	assert_int_equal(second.count, 0);
+	for (unsigned int i = 0; i < 100; i++) {
+		int length = snprintf(text, sizeof(text), "worker-%u", i);
+
+		string_pool_intern(&first, text, (size_t)length);
+	}
+	string_pool_continue(&second, &first);
+	string_pool_continue(&third, &second);
+	assert_int_equal(string_pool_intern(&second, "worker-41", 9), 42);
+	assert_int_equal(string_pool_intern(&second, "new", 3), 101);
+	assert_int_equal(string_pool_intern(&third, "other", 5), 101);
+	assert_int_equal(string_pool_find(&first, "new", 3), UINT32_MAX);
+	assert_int_equal(string_pool_find(&third, "new", 3), UINT32_MAX);
+	string_pool_release(&first);
+	for (unsigned int i = 0; i < 1000; i++) {
+		int length = snprintf(text, sizeof(text), "late-%u", i);
+
+		assert_int_equal(string_pool_intern(&second, text, (size_t)length), 102 + i);
+	}
+	assert_string_equal(string_pool_text(&second, 42), "worker-41");
+	string_pool_release(&second);
+	assert_string_equal(string_pool_text(&third, 42), "worker-41");
+	assert_string_equal(string_pool_text(&third, 101), "other");
+	assert_int_equal(string_pool_find(&third, "worker-99", 9), 100);
+	string_pool_release(&third);
+}
+
 /* Another process hashes the same bytes otherwise: names that collide cannot be worked out beforehand. */
 static void hash_has_a_secret(void **state)
 {
@@ -188,6 +223,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(arena_keeps_apart_what_it_hands_out),
 		cmocka_unit_test(string_pool_gives_each_string_one_id),
+		cmocka_unit_test(string_pool_continues_another),
 		cmocka_unit_test(hash_has_a_secret),
 		cmocka_unit_test(hash_map_remembers),
 		cmocka_unit_test(buffer_grows),
