@@ -426,8 +426,9 @@ static void begin(struct round *round)
 	ended_watch_begin(capture->ended);
 	recheck_switches(round);
 	set_default_reasons(round);
-	intern_policies(snapshot);
 	round->previous = round->full ? NULL : capture->previous;
+	snapshot_begin_names(snapshot, round->previous);
+	intern_policies(snapshot);
 	heap_choose_use(round);
 	round->rotated = source_with_flags(SOURCE_PER_THREAD) & ~source_with_flags(SOURCE_OF_ACTIVITY);
 	round->shown = round->needed;

@@ -232,11 +232,13 @@ void round_read_cgroups(struct round *round, struct process *process, int tasks,
 struct translation {
 	const struct snapshot *from;
 	struct snapshot *to;
-	uint32_t *ids; /* UNKNOWN_TEXT until asked for */
+	uint32_t *ids; /* UNKNOWN_TEXT until asked for; NULL: they are the same, as are those of triples */
 };
 
 static uint32_t translate(struct translation *translation, uint32_t id)
 {
+	if (translation->ids == NULL)
+		return id;
 	if (translation->ids[id] == UNKNOWN_TEXT)
 		translation->ids[id] = string_pool_copy(&translation->to->strings,
 							&translation->from->strings, id);
@@ -324,9 +326,15 @@ static void name_process(struct round *round, struct translation *translation, c
 	uint32_t last_id = 0;
 
 	for (size_t row = process->first_row; row < end; row++) {
+		const struct triple *old = translation->ids == NULL ? previous_triple(round, row) : NULL;
 		struct triple triple = {pcomm, comm_of(round, translation, row),
 					cgroup_of(round, translation, process, row, cgroup)};
 
+		/* most threads have the names that they had */
+		if (old != NULL && memcmp(&triple, old, sizeof(triple)) == 0) {
+			snapshot->triple[row] = (uint32_t)(old - translation->from->triples);
+			continue;
+		}
 		if (memcmp(&triple, &last, sizeof(triple)) != 0) {
 			last = triple;
 			last_id = snapshot_intern_triple(snapshot, triple);
@@ -340,7 +348,7 @@ void round_name_threads(struct round *round)
 	struct process_list *list = &round->capture->processes;
 	struct translation translation = {.from = round->capture->previous, .to = round->snapshot};
 
-	if (translation.from != NULL) {
+	if (translation.from != NULL && translation.from->names_serial != round->snapshot->names_serial) {
 		size_t count = translation.from->strings.count + 1;
 
 		translation.ids = memory_allocate(count * sizeof(*translation.ids));

@@ -79,6 +79,10 @@ const char *const root_names[ROOT_COUNT] = {
 enum {
 	FIRST_CAPACITY = 64,
 	DEFAULT_PERIOD_US = 100000, /* of cpu.max where it says nothing (kernel/sched/core.c) */
+	/* Strings and triples that snapshots go on with, whatever their threads have. */
+	NAMES_SPARE = 1024,
+	NAMES_GROWTH = 2,    /* above that, times as many as they began with */
+	NAMES_OF_THREAD = 8, /* and for each thread: three strings and a triple, twice */
 };
 
 struct snapshot *snapshot_create(void)
@@ -254,6 +258,39 @@ uint64_t *snapshot_read_times(struct snapshot *snapshot, enum source source)
 		snapshot->read_at[source] = column;
 	}
 	return snapshot->read_at[source];
+}
+
+/* Whether most of the names of a snapshot may be those of its threads. */
+static bool names_are_worth_keeping(const struct snapshot *snapshot, size_t begun)
+{
+	const size_t count = snapshot->strings.count + snapshot->triple_count;
+
+	return count <= NAMES_GROWTH * begun + NAMES_SPARE &&
+	       count <= NAMES_OF_THREAD * snapshot->thread_count + NAMES_SPARE;
+}
+
+void snapshot_begin_names(struct snapshot *snapshot, const struct snapshot *from)
+{
+	size_t begun;
+
+	snapshot->names_serial = snapshot->serial;
+	if (from == NULL || from->names_serial == 0)
+		return;
+	begun = from->names_begun != 0 ? from->names_begun : from->strings.count + from->triple_count;
+	if (!names_are_worth_keeping(from, begun))
+		return;
+	snapshot->names_serial = from->names_serial;
+	snapshot->names_begun = begun;
+	string_pool_continue(&snapshot->strings, &from->strings);
+	snapshot->triples = memory_copy(from->triples, from->triple_count, from->triple_capacity,
+					sizeof(*from->triples));
+	snapshot->triple_count = from->triple_count;
+	snapshot->triple_capacity = from->triple_capacity;
+	snapshot->triple_highest = from->triple_highest;
+	snapshot->triple_slots = memory_copy(from->triple_slots, from->triple_slot_count,
+					     from->triple_slot_count, sizeof(*from->triple_slots));
+	snapshot->triple_slot_count = from->triple_slot_count;
+	snapshot->triples_hashed = from->triples_hashed;
 }
 
 static bool triples_are_equal(const struct triple *left, const struct triple *right)

@@ -417,8 +417,14 @@ struct snapshot {
 	struct string_pool strings;
 	struct string_pool cpu_sets;
 
-	/* Unique in this process, from 1 on. Not in files, like the six after it. */
+	/* Unique in this process, from 1 on. Not in files, like the seven after it. */
 	uint64_t serial;
+	/*
+	 * Snapshots with the same number, which is not 0, name alike: the id of a string or triple stands for
+	 * the same in all of them that have it. See snapshot_begin_names().
+	 */
+	uint64_t names_serial;
+	size_t names_begun; /* strings and triples that the first of these snapshots had; 0 in that one */
 	/*
 	 * How the threads of a live round stand to those of an earlier one: `carried_serial` is that of the
 	 * earlier, 0 for none. `carried_row` has the index there of each thread, UINT32_MAX for none; it
@@ -472,7 +478,7 @@ struct snapshot {
 	struct triple *triples;
 	size_t triple_count;
 	size_t triple_capacity;
-	/* Until snapshot_finish(): */
+	/* Until snapshot_finish(), and longer where later snapshots may begin with these names: */
 	uint32_t *triple_slots; /* hash table of index + 1 */
 	size_t triple_slot_count;
 	size_t triples_hashed;   /* of them are in it: the first ones */
@@ -516,6 +522,14 @@ struct snapshot *snapshot_create(void);
 
 /* One more reference to a finished snapshot; returns it. Safe from any thread. */
 struct snapshot *snapshot_reference(struct snapshot *snapshot);
+
+/*
+ * Gives an empty snapshot the names of a finished one (`from`, NULL for none), with their ids: what is
+ * carried over from there keeps its names without looking any of them up. Triples that no thread has any more
+ * stay until they are too many; then the snapshot begins without names, as it does without `from`. Only the
+ * thread that adds names to the one snapshot after the other may call it.
+ */
+void snapshot_begin_names(struct snapshot *snapshot, const struct snapshot *from);
 
 /* Shares the host facts of the finished snapshot `owner` with an unfinished one, which keeps a reference to
  * it. */
@@ -661,7 +675,7 @@ uint32_t snapshot_intern_triple(struct snapshot *snapshot, struct triple triple)
 uint32_t snapshot_copy_triple(struct snapshot *snapshot, const struct string_pool *from,
 			      const struct triple *triple);
 
-/* Id of name_self in the strings of a snapshot, UINT32_MAX if no thread has this name. */
+/* Id of name_self in the strings of a snapshot, UINT32_MAX if they lack it: then no thread has this name. */
 uint32_t snapshot_self_name(const struct snapshot *snapshot);
 
 /* Id of a triple that is there already, or UINT32_MAX; not for a finished snapshot. */
@@ -695,7 +709,7 @@ void snapshot_add_resident(struct snapshot *snapshot, size_t thread, uint64_t by
 
 /*
  * Sorts exceptions, cgroups, titles, smaps and resident records, and keeps only the last of repeated ones.
- * Frees what only adding needs. To be called once, at the end.
+ * Frees what only adding needs, now or in a later snapshot. To be called once, at the end.
  */
 void snapshot_finish(struct snapshot *snapshot);
 

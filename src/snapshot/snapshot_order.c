@@ -111,6 +111,8 @@ void snapshot_finish(struct snapshot *snapshot)
 	sort_elements(snapshot, snapshot->resident, sizeof(*snapshot->resident), &snapshot->resident_count,
 		      compare_resident);
 	sort_titles(snapshot);
+	if (snapshot->names_serial != 0)
+		return; /* a later one may begin with its names */
 	free(snapshot->triple_slots);
 	snapshot->triple_slots = NULL;
 	snapshot->triple_slot_count = snapshot->triples_hashed = 0;

@@ -153,6 +153,106 @@ static void test_triples_are_distinct(void **state)
 	snapshot_release(snapshot);
 }
 
+/* A thread whose process and itself have a name. */
+static uint32_t add_named(struct snapshot *snapshot, const char *name)
+{
+	const size_t thread = snapshot_add_thread(snapshot, 1, (uint32_t)snapshot->thread_count + 1);
+	const uint32_t id = snapshot_intern_name(&snapshot->strings, name, strlen(name));
+
+	return snapshot->triple[thread] = snapshot_intern_triple(snapshot, (struct triple){id, id, 0});
+}
+
+static void test_names_go_on(void **state)
+{
+	static const char *const names[] = {"web", "db", "cache"};
+	struct snapshot *first = snapshot_create(), *second = snapshot_create(), *third = snapshot_create();
+	const struct triple mixed = {1, 2, 0};
+
+	(void)state;
+	snapshot_begin_names(first, NULL);
+	assert_true(first->names_serial == first->serial);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(add_named(first, names[i]), i);
+	snapshot_finish(first);
+	snapshot_begin_names(second, first);
+	assert_true(second->names_serial == first->names_serial);
+	/* in any order; what is new comes behind */
+	for (uint32_t i = 3; i > 0; i--)
+		assert_int_equal(add_named(second, names[i - 1]), i - 1);
+	assert_int_equal(add_named(second, "new"), 3);
+	assert_int_equal(snapshot_intern_triple(second, mixed), 4);
+	snapshot_finish(second);
+	assert_int_equal(first->triple_count, 3);
+	snapshot_release(first);
+	snapshot_begin_names(third, second);
+	snapshot_release(second);
+	assert_int_equal(snapshot_intern_triple(third, mixed), 4);
+	assert_int_equal(add_named(third, "new"), 3);
+	assert_string_equal(snapshot_text(third, third->triples[1].comm), "db");
+	assert_int_equal(third->triple_count, 5);
+	snapshot_release(third);
+}
+
+/* A name that nobody else ever had in each: those that are gone do not stay for ever. */
+static void test_old_names_go(void **state)
+{
+	struct snapshot *before = NULL;
+	uint64_t last = 0;
+	size_t begun = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < 5000; i++) {
+		struct snapshot *snapshot = snapshot_create();
+		char name[32];
+		uint32_t triple;
+
+		snprintf(name, sizeof(name), "name-%u", i);
+		snapshot_begin_names(snapshot, before);
+		add_named(snapshot, "always");
+		triple = add_named(snapshot, name);
+		assert_string_equal(snapshot_text(snapshot, snapshot->triples[triple].comm), name);
+		snapshot_finish(snapshot);
+		begun += snapshot->names_serial != last;
+		last = snapshot->names_serial;
+		assert_in_range(snapshot->strings.count + snapshot->triple_count, 4, 1100);
+		snapshot_release(before);
+		before = snapshot;
+	}
+	assert_in_range(begun, 2, 50);
+	snapshot_release(before);
+}
+
+static void test_tally(void **state)
+{
+	struct snapshot *snapshot = snapshot_create();
+	struct tally tally;
+
+	(void)state;
+	for (uint32_t i = 0; i < 4; i++)
+		snapshot_add_thread(snapshot, 10, 10 + i);
+	snapshot->thread_flags[1] = THREAD_JEMALLOC_MEASURED;
+	snapshot->thread_flags[3] = THREAD_KERNEL;
+	snapshot_tally(snapshot, SOURCE_STAT, &tally);
+	assert_int_equal(tally.read, 4);
+	snapshot->default_reason[SOURCE_STAT] = REASON_NOT_READ;
+	snapshot_tally(snapshot, SOURCE_STAT, &tally);
+	assert_int_equal(tally.read, 0);
+	assert_int_equal(tally.missed[REASON_NOT_READ], 4);
+	/* not those that it does not apply to */
+	snapshot_tally(snapshot, SOURCE_IO, &tally);
+	assert_int_equal(tally.read, 3);
+	snapshot_tally(snapshot, SOURCE_SMAPS_ROLLUP, &tally);
+	assert_int_equal(tally.read, 1);
+	snapshot_tally(snapshot, SOURCE_JEMALLOC, &tally);
+	assert_int_equal(tally.read, 1);
+	snapshot_source_reasons(snapshot, SOURCE_IO)[0] = REASON_NOT_PERMITTED;
+	snapshot_source_reasons(snapshot, SOURCE_IO)[3] = REASON_NOT_PERMITTED;
+	snapshot_tally(snapshot, SOURCE_IO, &tally);
+	assert_int_equal(tally.read, 2);
+	assert_int_equal(tally.missed[REASON_NOT_PERMITTED], 1);
+	snapshot_release(snapshot);
+}
+
 static void test_finish_sorts_and_keeps_the_last(void **state)
 {
 	struct snapshot *snapshot = snapshot_create();
@@ -565,6 +665,9 @@ int main(void)
 		cmocka_unit_test(test_bare_column),
 		cmocka_unit_test(test_references),
 		cmocka_unit_test(test_triples_are_distinct),
+		cmocka_unit_test(test_names_go_on),
+		cmocka_unit_test(test_old_names_go),
+		cmocka_unit_test(test_tally),
 		cmocka_unit_test(test_finish_sorts_and_keeps_the_last),
 		cmocka_unit_test(test_state_by_source_metric_and_exception),
 		cmocka_unit_test(test_state_of_parts_and_equivalents),
