@@ -60,13 +60,15 @@ struct work {
 	uint32_t self_name;     /* string id of name_self */
 	uint64_t *threads;      /* per triple */
 	uint32_t *name_pattern; /* per string id: id in build.patterns, UINT32_MAX until needed */
+	bool borrows_patterns;  /* name_pattern is that of pattern_memory.known */
 	uint32_t *cgroup_key;   /* per string id: id in build.patterns, UINT32_MAX until needed */
 	uint32_t *key_of_name;  /* per string id, of an axis of one name: id in grouping.keys, the same */
 };
 
 enum {
 	RECENT_KEYS = 256,
-	PATTERNS_REMEMBERED = 65536, /* any user can give threads names of ever new patterns */
+	/* of shared ones, and of known ones; any user can give threads names of ever new patterns */
+	PATTERNS_REMEMBERED = 65536,
 };
 
 /* The name of a triple that a pattern stands for: it may stand for several of one and one of the other. */
@@ -99,8 +101,11 @@ struct grouping_build {
 	const struct grouping_options *options;
 	struct pattern_memory *memory;
 	struct cgroup_key_rules cgroup_rules;
-	struct string_pool patterns;          /* patterns of names and cgroup keys */
+	struct string_pool *patterns;         /* patterns of names and cgroup keys */
+	struct string_pool own_patterns;      /* unless they are those of pattern_memory.known */
 	struct pattern_use *uses[ROLE_COUNT]; /* per pattern id; NULL where they decide nothing */
+	uint32_t *key_of_pattern;             /* per pattern id, of an axis of one name: id in grouping.keys,
+						 UINT32_MAX until needed; NULL where names are the keys */
 	const struct name_rules *rules;
 	struct work *work;
 	struct grouping *grouping;
@@ -135,7 +140,7 @@ static uint32_t name_pattern(struct grouping_build *build, struct work *work, ui
 			buffer_clear(&build->scratch);
 			buffer_append(&build->scratch, text.text, text.length);
 		}
-		work->name_pattern[name] = string_pool_intern(&build->patterns, build->scratch.data,
+		work->name_pattern[name] = string_pool_intern(build->patterns, build->scratch.data,
 							      build->scratch.length);
 	}
 	return work->name_pattern[name];
@@ -147,7 +152,7 @@ static uint32_t cgroup_key(struct grouping_build *build, struct work *work, uint
 	if (work->cgroup_key[path] == UINT32_MAX) {
 		buffer_clear(&build->scratch);
 		cgroup_key_append_name(&build->cgroup_rules, work->snapshot, path, &build->scratch);
-		work->cgroup_key[path] = string_pool_intern(&build->patterns, build->scratch.data,
+		work->cgroup_key[path] = string_pool_intern(build->patterns, build->scratch.data,
 							    build->scratch.length);
 	}
 	return work->cgroup_key[path];
@@ -167,13 +172,10 @@ static bool has_patterns(const struct grouping_options *options)
 	return !options->keep_thread_names && (options->axis == AXIS_PROCESS || options->axis == AXIS_THREAD);
 }
 
-static size_t count_triples(const struct grouping_build *build)
+/* Whether some thread has a triple; a snapshot without threads has the triples of those that ended. */
+static bool triple_counts(const struct work *work, size_t triple)
 {
-	size_t count = 0;
-
-	for (size_t s = 0; s < build->grouping->snapshot_count; s++)
-		count += build->work[s].snapshot->triple_count;
-	return count;
+	return work->threads[triple] != 0 || work->snapshot->thread_count == 0;
 }
 
 static void note_name(struct pattern_use *use, const struct string_pool *strings, uint32_t name)
@@ -189,32 +191,65 @@ static void note_name(struct pattern_use *use, const struct string_pool *strings
 	}
 }
 
-/* Finds the names and threads behind each pattern over all snapshots. */
-static void find_uses(struct grouping_build *build)
+/* Whether the patterns of that name of a triple are asked for. */
+static bool role_is_used(const struct grouping_build *build, size_t role)
 {
-	const size_t patterns_max = 2 * count_triples(build) + 1;
+	return build->options->axis == AXIS_ALL || build->options->axis == axis_of_role[role];
+}
 
-	for (size_t role = 0; role < ROLE_COUNT; role++)
-		build->uses[role] = memory_allocate_zero(patterns_max, sizeof(*build->uses[role]));
+/* Finds the patterns of all names that may be asked for. */
+static void find_patterns(struct grouping_build *build, struct work *work)
+{
+	const struct snapshot *snapshot = work->snapshot;
+
+	for (size_t i = 0; i < snapshot->triple_count; i++) {
+		const struct triple *triple = &snapshot->triples[i];
+
+		if (!triple_counts(work, i))
+			continue;
+		/* the threads of ctop itself have the name of their process */
+		if (role_is_used(build, ROLE_PROCESS) || triple->pcomm == work->self_name)
+			name_pattern(build, work, triple->pcomm);
+		if (role_is_used(build, ROLE_THREAD))
+			name_pattern(build, work, triple->comm);
+	}
+}
+
+/* Finds the names and threads behind each pattern of a role. */
+static void find_uses_of_role(struct grouping_build *build, size_t role)
+{
+	struct pattern_use *uses = memory_allocate_zero(build->patterns->count + 1, sizeof(*uses));
+
 	for (size_t s = 0; s < build->grouping->snapshot_count; s++) {
-		struct work *work = &build->work[s];
+		const struct work *work = &build->work[s];
 		const struct snapshot *snapshot = work->snapshot;
 
 		for (size_t i = 0; i < snapshot->triple_count; i++) {
-			const uint32_t names[] = {snapshot->triples[i].pcomm, snapshot->triples[i].comm};
-			/* without threads it has the triples of those that ended */
-			const bool counts = work->threads[i] != 0 || snapshot->thread_count == 0;
+			const struct triple *triple = &snapshot->triples[i];
+			const uint32_t name = role == ROLE_PROCESS ? triple->pcomm : triple->comm;
+			struct pattern_use *use;
 
-			for (size_t role = 0; role < ROLE_COUNT; role++) {
-				struct pattern_use *use =
-					&build->uses[role][name_pattern(build, work, names[role])];
-
-				use->threads += work->threads[i];
-				if (counts)
-					note_name(use, &snapshot->strings, names[role]);
-			}
+			if (!triple_counts(work, i))
+				continue;
+			use = &uses[work->name_pattern[name]];
+			use->threads += work->threads[i];
+			note_name(use, &snapshot->strings, name);
 		}
 	}
+	build->uses[role] = uses;
+}
+
+/* The same over all snapshots and roles. */
+static void find_uses(struct grouping_build *build)
+{
+	for (size_t s = 0; s < build->grouping->snapshot_count; s++)
+		find_patterns(build, &build->work[s]);
+	for (size_t role = 0; role < ROLE_COUNT; role++) {
+		if (role_is_used(build, role))
+			find_uses_of_role(build, role);
+	}
+	if (has_patterns(build->options))
+		build->key_of_pattern = new_ids(build->patterns->count);
 }
 
 /*
@@ -225,8 +260,8 @@ static bool is_shared(struct grouping_build *build, enum role role, uint32_t pat
 {
 	const struct pattern_use *use = &build->uses[role][pattern];
 	const bool is_shared_now = build->rules->keeps_patterns ? use->several : use->threads >= 2;
-	const char *text = string_pool_text(&build->patterns, pattern);
-	const size_t length = string_pool_length(&build->patterns, pattern);
+	const char *text = string_pool_text(build->patterns, pattern);
+	const size_t length = string_pool_length(build->patterns, pattern);
 	struct string_pool *remembered;
 
 	if (build->memory == NULL)
@@ -239,22 +274,55 @@ static bool is_shared(struct grouping_build *build, enum role role, uint32_t pat
 	return true;
 }
 
-static void start_work(struct work *work, const struct snapshot *snapshot, enum axis axis)
+static void forget_known(struct name_patterns *known)
+{
+	string_pool_release(&known->texts);
+	free(known->of_name);
+	*known = (struct name_patterns){0};
+}
+
+/* Lets the names of a live round have the patterns that they had in the rounds before, and keeps new ones. */
+static void borrow_patterns(struct grouping_build *build, struct work *work)
+{
+	struct name_patterns *known = &build->memory->known;
+	const size_t count = work->snapshot->strings.count + 1; /* id 0 is there without any string */
+
+	if (known->names_serial != work->snapshot->names_serial || known->rules != build->rules ||
+	    known->texts.count > PATTERNS_REMEMBERED)
+		forget_known(known);
+	known->names_serial = work->snapshot->names_serial;
+	known->rules = build->rules;
+	if (count > known->count) {
+		known->of_name = memory_resize(known->of_name, count, sizeof(*known->of_name));
+		memset(known->of_name + known->count, 0xff, (count - known->count) * sizeof(*known->of_name));
+		known->count = count;
+	}
+	build->patterns = &known->texts;
+	work->name_pattern = known->of_name;
+	work->borrows_patterns = true;
+}
+
+static void start_work(struct grouping_build *build, struct work *work, const struct snapshot *snapshot)
 {
 	work->snapshot = snapshot;
 	work->self_name = snapshot_self_name(snapshot);
 	work->threads = memory_allocate_zero(snapshot->triple_count + 1, sizeof(*work->threads));
 	for (size_t i = 0; i < snapshot->thread_count; i++)
 		work->threads[snapshot->triple[i]]++;
-	work->name_pattern = new_ids(snapshot->strings.count);
+	/* of one snapshot alone: a second one could make the ids move */
+	if (build->memory != NULL && snapshot->names_serial != 0 && build->patterns == &build->own_patterns)
+		borrow_patterns(build, work);
+	else
+		work->name_pattern = new_ids(snapshot->strings.count);
 	work->cgroup_key = new_ids(snapshot->strings.count);
-	work->key_of_name = axis != AXIS_ALL ? new_ids(snapshot->strings.count) : NULL;
+	work->key_of_name = build->options->axis != AXIS_ALL ? new_ids(snapshot->strings.count) : NULL;
 }
 
 static void end_work(struct work *work)
 {
 	free(work->threads);
-	free(work->name_pattern);
+	if (!work->borrows_patterns)
+		free(work->name_pattern);
 	free(work->cgroup_key);
 	free(work->key_of_name);
 }
@@ -264,8 +332,8 @@ static void end_work(struct work *work)
 /* Appends the key of a cgroup. Paths begin with a slash, so their part needs no mark on AXIS_ALL. */
 static void append_pattern(struct grouping_build *build, uint32_t pattern)
 {
-	const char *text = string_pool_text(&build->patterns, pattern);
-	const size_t length = string_pool_length(&build->patterns, pattern);
+	const char *text = string_pool_text(build->patterns, pattern);
+	const size_t length = string_pool_length(build->patterns, pattern);
 	const size_t shown = name_shown_length(text, length);
 
 	buffer_append(&build->key, text, build->options->axis == AXIS_ALL ? shown : length);
@@ -304,8 +372,8 @@ static void append_name(struct grouping_build *build, const struct work *work, e
 /* A pattern, and as its label the name that it stands for alone. */
 static void append_names(struct grouping_build *build, enum role role, uint32_t pattern)
 {
-	const char *text = string_pool_text(&build->patterns, pattern);
-	const size_t length = string_pool_length(&build->patterns, pattern);
+	const char *text = string_pool_text(build->patterns, pattern);
+	const size_t length = string_pool_length(build->patterns, pattern);
 	const struct pattern_use *use = build->uses[role] != NULL ? &build->uses[role][pattern] : NULL;
 
 	append_to_key(build, role, text, length);
@@ -423,6 +491,16 @@ static uint32_t key_of_all(struct grouping_build *build, struct work *work, cons
 	return intern_key(build);
 }
 
+/* The key of the names of a pattern, whose label is the same whichever of them is asked about. */
+static uint32_t key_of_pattern(struct grouping_build *build, enum role role, uint32_t pattern)
+{
+	if (build->key_of_pattern[pattern] == UINT32_MAX) {
+		append_names(build, role, pattern);
+		build->key_of_pattern[pattern] = intern_key(build);
+	}
+	return build->key_of_pattern[pattern];
+}
+
 /* The key of an axis of one name, computed once per distinct string. */
 static uint32_t key_of_name(struct grouping_build *build, struct work *work, uint32_t name)
 {
@@ -430,13 +508,13 @@ static uint32_t key_of_name(struct grouping_build *build, struct work *work, uin
 
 	if (work->key_of_name[name] != UINT32_MAX)
 		return work->key_of_name[name];
+	if (has_patterns(build->options) &&
+	    (build->rules->keeps_patterns || is_shared(build, role, work->name_pattern[name])))
+		return work->key_of_name[name] = key_of_pattern(build, role, work->name_pattern[name]);
 	if (build->options->axis == AXIS_CONTAINER)
 		append_container(build, work, name);
 	else if (build->options->axis == AXIS_CGROUP)
 		append_pattern(build, cgroup_key(build, work, name));
-	else if (has_patterns(build->options) &&
-		 (build->rules->keeps_patterns || is_shared(build, role, work->name_pattern[name])))
-		append_names(build, role, work->name_pattern[name]);
 	else
 		append_name(build, work, role, name);
 	work->key_of_name[name] = intern_key(build);
@@ -485,7 +563,7 @@ static void find_keys_of_names(struct grouping_build *build)
 	struct grouping *grouping = build->grouping;
 
 	for (size_t s = 0; s < grouping->snapshot_count; s++)
-		start_work(&build->work[s], build->snapshots[s], build->options->axis);
+		start_work(build, &build->work[s], build->snapshots[s]);
 	if (has_patterns(build->options) ||
 	    (build->options->axis == AXIS_ALL && build->rules->keeps_patterns &&
 	     !build->options->keep_thread_names))
@@ -493,9 +571,11 @@ static void find_keys_of_names(struct grouping_build *build)
 	for (size_t s = 0; s < grouping->snapshot_count; s++) {
 		const struct snapshot *snapshot = build->snapshots[s];
 
-		for (size_t i = 0; i < snapshot->triple_count; i++)
-			grouping->group_of_triple[s][i] = key_of_triple(build, &build->work[s],
-									&snapshot->triples[i]);
+		for (size_t i = 0; i < snapshot->triple_count; i++) {
+			if (triple_counts(&build->work[s], i))
+				grouping->group_of_triple[s][i] = key_of_triple(build, &build->work[s],
+										&snapshot->triples[i]);
+		}
 	}
 	for (size_t s = 0; s < grouping->snapshot_count; s++)
 		end_work(&build->work[s]);
@@ -663,6 +743,7 @@ struct grouping *grouping_create(const struct grouping_options *options,
 		.rules = choose_rules(options, snapshots, snapshot_count),
 	};
 
+	build.patterns = &build.own_patterns;
 	memset(build.recent, 0xff, sizeof(build.recent));
 	grouping->axis = options->axis;
 	grouping->rules = build.rules;
@@ -679,7 +760,8 @@ struct grouping *grouping_create(const struct grouping_options *options,
 		find_keys_of_names(&build);
 	number_groups(&build);
 	cgroup_key_rules_release(&build.cgroup_rules);
-	string_pool_release(&build.patterns);
+	string_pool_release(&build.own_patterns);
+	free(build.key_of_pattern);
 	buffer_release(&build.scratch);
 	buffer_release(&build.name);
 	buffer_release(&build.key);
@@ -849,6 +931,7 @@ void pattern_memory_release(struct pattern_memory *memory)
 {
 	for (size_t i = 0; i < AXIS_COUNT; i++)
 		string_pool_release(&memory->patterns[i]);
+	forget_known(&memory->known);
 }
 
 bool grouping_options_agree(const struct grouping_options *a, const struct grouping_options *b)

@@ -56,12 +56,23 @@ struct grouping_options {
 /* Whether two make the same groups of the same threads. */
 bool grouping_options_agree(const struct grouping_options *a, const struct grouping_options *b);
 
+/* Patterns of names, worked out once for all rounds that name alike (snapshot.names_serial). */
+struct name_patterns {
+	uint64_t names_serial; /* of these rounds; 0: there are none */
+	const struct name_rules *rules;
+	struct string_pool texts; /* the patterns, and keys of cgroups */
+	uint32_t *of_name;        /* by string id: id in `texts`, UINT32_MAX until needed */
+	size_t count;             /* strings that `of_name` has */
+};
+
 /*
- * Patterns that once stood for two names in a live session (by ktstr's rules: had two threads) and
- * so remain patterns. A zeroed struct is empty.
+ * What the groups of a live session are made by besides its newest round: patterns that once stood for two
+ * names (by ktstr's rules: had two threads) and so remain patterns, and those of names that are known from
+ * the round before. A zeroed struct is empty.
  */
 struct pattern_memory {
 	struct string_pool patterns[AXIS_COUNT];
+	struct name_patterns known;
 };
 
 /* Forgets all of them. */
@@ -74,9 +85,10 @@ struct grouping;
  * Computes the group of every thread of `snapshots`. Each group has a key and a label. The key of a name is
  * its pattern, and the label of a pattern that stands for one name only is that name, counted over all
  * snapshots; name_rules.h has what else the rules decide. `memory` may be NULL; otherwise patterns that are
- * shown are noted there, and those already noted are shown. On the axes of axis_is_by_thread() the triples of
- * a snapshot without threads are those of threads that ended and have one group. The snapshots must outlive
- * the grouping. The caller releases it with grouping_release().
+ * shown are noted there, and those already noted are shown. A triple that no thread has is none of a
+ * snapshot with threads. The triples of a snapshot without threads are those of threads that ended; on the
+ * axes of axis_is_by_thread() they have one group. The snapshots must outlive the grouping. The caller
+ * releases it with grouping_release().
  */
 struct grouping *grouping_create(const struct grouping_options *options,
 				 const struct snapshot *const *snapshots, size_t snapshot_count,
@@ -95,7 +107,10 @@ size_t grouping_count(const struct grouping *grouping);
  */
 const uint32_t *grouping_map(const struct grouping *grouping, size_t snapshot, bool *ret_by_thread);
 
-/* Group of a triple of the `snapshot`-th snapshot; not for threads on an axis of axis_is_by_thread(). */
+/*
+ * Group of a triple of the `snapshot`-th snapshot, UINT32_MAX for one that no thread has; not for threads on
+ * an axis of axis_is_by_thread().
+ */
 uint32_t grouping_of_triple(const struct grouping *grouping, size_t snapshot, uint32_t triple);
 
 /* Group of a thread, by its index in the `snapshot`-th snapshot, which is `of`. */

@@ -702,6 +702,109 @@ static void test_folded_containers(void **state)
 	snapshot_release(snapshot);
 }
 
+/* --- rounds that go on with the names of the round before --- */
+
+/* Threads of a round, some of them with other names than in the last. */
+static void churn(unsigned int names[][3], size_t count, unsigned int round)
+{
+	for (size_t i = 0; i < count; i++) {
+		if ((i * 7 + round * 3) % 5 == 0)
+			names[i][(i + round) % 3] = (unsigned int)(i * 11 + round * 13);
+	}
+}
+
+static struct snapshot *named_round(unsigned int names[][3], size_t count, const struct snapshot *before,
+				    bool by_ctop)
+{
+	static const char *const texts[] = {"web",     "worker-1", "worker-2", "worker-3", "cc1",     "bc",
+					    "python3", "python2",  " ",        "a b",      "kworker", "io-a",
+					    "io-b",    "db:main",  "db:bg7",   "x7",       "x8"};
+	static const char *const cgroups[] = {"/", "/a.service", "/b@1.service", "/b@2.service",
+					      "/c-12.scope"};
+	struct snapshot *snapshot = snapshot_create();
+
+	snapshot->provenance.present = by_ctop;
+	if (before != NULL)
+		snapshot_begin_names(snapshot, before->names_serial != 0 ? before : NULL);
+	/* the threads come and go, too: so no thread has some of the names */
+	for (size_t i = 0; i < count; i++) {
+		if ((i + names[i][0]) % 4 != 0)
+			add_thread(snapshot, texts[names[i][0] % ARRAY_COUNT(texts)],
+				   texts[names[i][1] % ARRAY_COUNT(texts)],
+				   cgroups[names[i][2] % ARRAY_COUNT(cgroups)]);
+	}
+	snapshot_finish(snapshot);
+	return snapshot;
+}
+
+static void assert_same_groups(const struct grouping *a, const struct snapshot *of_a,
+			       const struct grouping *b, const struct snapshot *of_b)
+{
+	assert_int_equal(grouping_count(a), grouping_count(b));
+	for (uint32_t group = 0; group < grouping_count(a); group++) {
+		size_t lengths[2];
+		const char *texts[] = {grouping_key(a, group, &lengths[0]),
+				       grouping_key(b, group, &lengths[1])};
+
+		assert_int_equal(lengths[0], lengths[1]);
+		assert_memory_equal(texts[0], texts[1], lengths[0]);
+		texts[0] = grouping_label(a, group, &lengths[0]);
+		texts[1] = grouping_label(b, group, &lengths[1]);
+		assert_int_equal(lengths[0], lengths[1]);
+		assert_memory_equal(texts[0], texts[1], lengths[0]);
+	}
+	for (size_t i = 0; i < of_a->thread_count; i++)
+		assert_int_equal(grouping_of_thread(a, 0, of_a, i), grouping_of_thread(b, 0, of_b, i));
+}
+
+/* What is kept of the names from round to round makes the same groups as names that are read anew. */
+static void test_names_go_on(void **state)
+{
+	enum {
+		THREADS = 40,
+		ROUNDS = 60,
+	};
+
+	(void)state;
+	for (int by_ctop = 0; by_ctop < 2; by_ctop++) {
+		struct pattern_memory of_kept = {0}, of_anew = {0}, *const memories[] = {&of_kept, &of_anew};
+		unsigned int names[THREADS][3] = {{0}};
+		struct snapshot *kept = snapshot_create();
+
+		kept->names_serial = kept->serial;
+		for (unsigned int round = 0; round < ROUNDS; round++) {
+			struct snapshot *before = kept, *anew;
+
+			churn(names, THREADS, round);
+			/* the capture begins anew now and then, too */
+			if (round % 20 == 19)
+				before->names_serial = 0;
+			kept = named_round(names, THREADS, before, by_ctop != 0);
+			anew = named_round(names, THREADS, NULL, by_ctop != 0);
+			snapshot_release(before);
+			for (int axis = 0; axis < AXIS_COUNT; axis++) {
+				const struct grouping_options options = {
+					.axis = (enum axis)axis,
+					.keep_thread_names = round % 4 == 3,
+					.fold_containers = round % 2 == 0,
+				};
+				const struct snapshot *const rounds[] = {kept, anew};
+				struct grouping *groupings[2];
+
+				for (size_t i = 0; i < 2; i++)
+					groupings[i] = grouping_create(&options, &rounds[i], 1, memories[i]);
+				assert_same_groups(groupings[0], kept, groupings[1], anew);
+				grouping_release(groupings[0]);
+				grouping_release(groupings[1]);
+			}
+			snapshot_release(anew);
+		}
+		snapshot_release(kept);
+		pattern_memory_release(&of_kept);
+		pattern_memory_release(&of_anew);
+	}
+}
+
 static void test_axis_names(void **state)
 {
 	(void)state;
@@ -742,6 +845,7 @@ int main(void)
 		cmocka_unit_test(test_host),
 		cmocka_unit_test(test_containers),
 		cmocka_unit_test(test_folded_containers),
+		cmocka_unit_test(test_names_go_on),
 		cmocka_unit_test(test_axis_names),
 	};
 
