@@ -27,24 +27,35 @@ static bool is_unmatched(const struct filter *filter, size_t term, const struct 
 	return !any;
 }
 
+/* Adds the name of the container or unit of a cgroup, or with `is_path` its path. */
+static void add_name(const struct snapshot *snapshot, uint32_t path, bool is_path, struct string_pool *names)
+{
+	const char *text = string_pool_text(&snapshot->strings, path);
+	const size_t length = name_shown_length(text, string_pool_length(&snapshot->strings, path));
+	struct buffer name = {0};
+
+	if (is_path)
+		buffer_append(&name, text, length);
+	else
+		container_append_name(text, length, &name);
+	string_pool_intern(names, name.data, name.length);
+	buffer_release(&name);
+}
+
 /* The names of containers and units that threads are in, and with `paths` those of cgroups before them. */
 static void find_names(const struct snapshot *snapshot, bool paths, struct string_pool *names)
 {
 	for (size_t pass = paths ? 0 : 1; pass < 2; pass++) {
-		for (size_t i = 0; i < snapshot->triple_count; i++) {
-			const uint32_t path = snapshot->triples[i].cgroup;
-			const char *text = string_pool_text(&snapshot->strings, path);
-			const size_t length = name_shown_length(text,
-								string_pool_length(&snapshot->strings, path));
-			struct buffer name = {0};
+		bool *seen = memory_allocate_zero(snapshot->triple_count + 1, sizeof(*seen));
 
-			if (pass == 0)
-				buffer_append(&name, text, length);
-			else
-				container_append_name(text, length, &name);
-			string_pool_intern(names, name.data, name.length);
-			buffer_release(&name);
+		for (size_t i = 0; i < snapshot->thread_count; i++) {
+			const uint32_t triple = snapshot->triple[i];
+
+			if (!seen[triple])
+				add_name(snapshot, snapshot->triples[triple].cgroup, pass == 0, names);
+			seen[triple] = true;
 		}
+		free(seen);
 	}
 }
 
