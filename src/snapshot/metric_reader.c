@@ -127,28 +127,39 @@ uint64_t snapshot_read_time(const struct snapshot *snapshot, size_t thread, enum
 	return metric_reader_time(&reader, thread);
 }
 
-/* Whether a source belongs to the thread at all. */
-static bool source_applies(const struct snapshot *snapshot, size_t thread, enum source source)
+/* Counts thread by thread, of the threads to which the source applies by these flags. */
+static void tally_threads(const struct snapshot *snapshot, enum source source, unsigned int flags,
+			  struct tally *tally)
 {
-	const unsigned int flags = sources[source].flags;
+	const reason_id *reasons = snapshot->source_reason[source];
+	const uint8_t refused = (flags & SOURCE_USER_ONLY) != 0 ? THREAD_KERNEL : 0;
+	/* a process without jemalloc has nothing to read */
+	const uint8_t needed = source == SOURCE_JEMALLOC ? THREAD_JEMALLOC_MEASURED : 0;
+	const bool leaders = (flags & SOURCE_LEADER_ONLY) != 0;
 
-	if ((flags & SOURCE_USER_ONLY) != 0 && (snapshot->thread_flags[thread] & THREAD_KERNEL) != 0)
-		return false;
-	return (flags & SOURCE_LEADER_ONLY) == 0 || snapshot->tid[thread] == snapshot->tgid[thread];
+	for (size_t i = 0; i < snapshot->thread_count; i++) {
+		const uint8_t own = snapshot->thread_flags[i];
+		const reason_id reason = reasons != NULL ? reasons[i] : snapshot->default_reason[source];
+
+		if ((own & refused) != 0 || (leaders && snapshot->tid[i] != snapshot->tgid[i]))
+			continue;
+		if (reason != REASON_READ)
+			tally->missed[reason]++;
+		else if ((own & needed) == needed)
+			tally->read++;
+	}
 }
 
 void snapshot_tally(const struct snapshot *snapshot, enum source source, struct tally *ret_tally)
 {
-	memset(ret_tally, 0, sizeof(*ret_tally));
-	for (size_t i = 0; i < snapshot->thread_count; i++) {
-		const reason_id reason = snapshot_source_reason(snapshot, i, source);
+	const unsigned int flags = sources[source].flags & (SOURCE_USER_ONLY | SOURCE_LEADER_ONLY);
+	const reason_id reason = snapshot->default_reason[source];
 
-		if (!source_applies(snapshot, i, source))
-			continue;
-		if (reason != REASON_READ)
-			ret_tally->missed[reason]++;
-		else if (source != SOURCE_JEMALLOC ||
-			 (snapshot->thread_flags[i] & THREAD_JEMALLOC_MEASURED) != 0)
-			ret_tally->read++; /* a process without jemalloc has nothing to read */
-	}
+	memset(ret_tally, 0, sizeof(*ret_tally));
+	if (flags != 0 || source == SOURCE_JEMALLOC || snapshot->source_reason[source] != NULL)
+		tally_threads(snapshot, source, flags, ret_tally);
+	else if (reason != REASON_READ)
+		ret_tally->missed[reason] = snapshot->thread_count;
+	else
+		ret_tally->read = snapshot->thread_count;
 }
