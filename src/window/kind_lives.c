@@ -39,6 +39,8 @@ static void begin(struct reducer *reducer)
 		}
 	}
 	reducer->no_threads = reason != REASON_READ;
+	/* what stands still is not new */
+	reducer->only_movers = reducer_knows_still(reducer);
 }
 
 static void add(const struct reducer *reducer, uint64_t threads, struct accumulator *accumulator)
