@@ -13,11 +13,14 @@
  */
 static void drop_stirring(const struct snapshot *snapshot, bool *still)
 {
+	const uint64_t *states = snapshot->values[METRIC_STATE];
+
 	for (size_t i = 0; i < snapshot->exception_count; i++)
 		still[snapshot->exceptions[i].thread] = false;
-	for (size_t i = 0; i < snapshot->thread_count; i++)
-		still[i] &= snapshot_wait_under_way(snapshot, i) == 0 &&
-			    snapshot_value(snapshot, i, METRIC_STATE) != 'D';
+	for (size_t i = 0; i < snapshot->thread_count && states != NULL; i++) {
+		if (states[i] == 'D' || (states[i] == 'R' && snapshot_wait_under_way(snapshot, i) != 0))
+			still[i] = false;
+	}
 }
 
 bool *origin_find_still(const struct snapshot *now, const struct snapshot *before, const uint32_t before_of[])
@@ -137,6 +140,7 @@ static void add_rows(struct origin *origin, const struct snapshot *before, const
 static void drop_rows(struct origin *origin, size_t thread_count, bool agrees)
 {
 	bool *kept = memory_allocate_zero(origin->from->thread_count + 1, sizeof(*kept));
+	bool *plain = agrees && origin->still != NULL ? snapshot_find_plain(origin->from) : NULL;
 	size_t kept_count = 0;
 	struct snapshot *excerpt;
 	uint32_t *new_row;
@@ -144,8 +148,7 @@ static void drop_rows(struct origin *origin, size_t thread_count, bool agrees)
 	for (size_t i = 0; i < thread_count; i++) {
 		const uint32_t row = origin->from_of[i];
 
-		if (row >= THREAD_STILL || (agrees && origin->still != NULL && origin->still[i] &&
-					    snapshot_row_is_plain(origin->from, row)))
+		if (row >= THREAD_STILL || (plain != NULL && origin->still[i] && plain[row]))
 			continue;
 		kept[row] = true;
 		kept_count++;
@@ -164,6 +167,7 @@ static void drop_rows(struct origin *origin, size_t thread_count, bool agrees)
 		}
 		free(new_row);
 	}
+	free(plain);
 	free(kept);
 }
 

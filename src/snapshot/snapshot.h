@@ -565,8 +565,11 @@ source_set snapshot_sources_counted(const struct snapshot *snapshot);
  */
 bool snapshot_agrees(const struct snapshot *a, const struct snapshot *b);
 
-/* Whether all of a row was read when the snapshot was, and no wait for a CPU was under way. */
-bool snapshot_row_is_plain(const struct snapshot *snapshot, size_t row);
+/*
+ * Marks the rows of which all was read when the snapshot was, with no wait for a CPU under way. The caller
+ * frees the array.
+ */
+bool *snapshot_find_plain(const struct snapshot *snapshot);
 
 /*
  * Appends rows of another snapshot to an excerpt that nobody else has: what can be counted from them, without

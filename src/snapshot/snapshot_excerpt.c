@@ -70,14 +70,20 @@ bool snapshot_agrees(const struct snapshot *a, const struct snapshot *b)
 	       memcmp(a->metric_source, b->metric_source, sizeof(a->metric_source)) == 0;
 }
 
-bool snapshot_row_is_plain(const struct snapshot *snapshot, size_t row)
+bool *snapshot_find_plain(const struct snapshot *snapshot)
 {
+	const uint64_t boottime_ns = snapshot->provenance.boottime_ns;
+	bool *plain = memory_allocate(snapshot->thread_count + 1);
+
+	for (size_t row = 0; row < snapshot->thread_count; row++)
+		plain[row] = snapshot_wait_under_way(snapshot, row) == 0;
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {
-		if (snapshot->read_at[i] != NULL &&
-		    snapshot->read_at[i][row] != snapshot->provenance.boottime_ns)
-			return false;
+		const uint64_t *read_at = snapshot->read_at[i];
+
+		for (size_t row = 0; row < snapshot->thread_count && read_at != NULL; row++)
+			plain[row] &= read_at[row] == boottime_ns;
 	}
-	return snapshot_wait_under_way(snapshot, row) == 0;
+	return plain;
 }
 
 static void copy_cgroups(struct snapshot *copy, const struct snapshot *from)
