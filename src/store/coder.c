@@ -2,19 +2,19 @@
 #include "coder.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 
 enum {
 	NUMBER_BYTES = 10, /* of 64 bits, seven a byte */
-	MORE = 0x80,       /* another byte follows */
 };
 
 static void append_number(struct buffer *buffer, uint64_t number)
 {
 	buffer_reserve(buffer, NUMBER_BYTES);
-	for (; number >= MORE; number >>= 7)
-		buffer->data[buffer->length++] = (char)(uint8_t)(number | MORE);
+	for (; number >= CODER_MORE; number >>= 7)
+		buffer->data[buffer->length++] = (char)(uint8_t)(number | CODER_MORE);
 	buffer->data[buffer->length++] = (char)(uint8_t)number;
 }
 
@@ -25,8 +25,8 @@ static bool take_number(const uint8_t **next, const uint8_t *end, uint64_t *ret_
 
 	*ret_number = 0;
 	for (unsigned int shift = 0; byte != end && shift < 64; shift += 7) {
-		*ret_number |= (uint64_t)(*byte & (MORE - 1)) << shift;
-		if ((*byte++ & MORE) == 0) {
+		*ret_number |= (uint64_t)(*byte & (CODER_MORE - 1)) << shift;
+		if ((*byte++ & CODER_MORE) == 0) {
 			*next = byte;
 			return true;
 		}
@@ -109,7 +109,7 @@ void coder_release(struct coder *coder)
 	*coder = (struct coder){0};
 }
 
-uint64_t coder_number(struct coder *coder, struct coder_stream *stream, uint64_t number)
+uint64_t coder_long_number(struct coder *coder, struct coder_stream *stream, uint64_t number)
 {
 	if (!coder->decoding) {
 		append_number(&stream->bytes, number);
@@ -117,6 +117,13 @@ uint64_t coder_number(struct coder *coder, struct coder_stream *stream, uint64_t
 		number = coder_fail(coder);
 	}
 	return number;
+}
+
+void coder_zeros(struct coder_stream *stream, size_t count)
+{
+	buffer_reserve(&stream->bytes, count);
+	memset(stream->bytes.data + stream->bytes.length, 0, count);
+	stream->bytes.length += count;
 }
 
 const char *coder_text(struct coder *coder, struct coder_stream *stream, const char *text, size_t *length)

@@ -15,6 +15,10 @@
  * first; what compresses the streams is the caller's business.
  */
 
+enum {
+	CODER_MORE = 0x80, /* another byte of the number follows */
+};
+
 struct coder_stream {
 	struct buffer bytes;       /* encoded */
 	const uint8_t *next, *end; /* being decoded */
@@ -52,8 +56,22 @@ bool coder_is_complete(const struct coder *coder);
 
 void coder_release(struct coder *coder);
 
-/* Any number. */
-uint64_t coder_number(struct coder *coder, struct coder_stream *stream, uint64_t number);
+/* The slow half of coder_number(). */
+uint64_t coder_long_number(struct coder *coder, struct coder_stream *stream, uint64_t number);
+
+/* Any number. Most are small. */
+static inline uint64_t coder_number(struct coder *coder, struct coder_stream *stream, uint64_t number)
+{
+	struct buffer *bytes = &stream->bytes;
+
+	if (coder->decoding || number >= CODER_MORE || bytes->capacity - bytes->length <= 1)
+		return coder_long_number(coder, stream, number);
+	bytes->data[bytes->length++] = (char)number;
+	return number;
+}
+
+/* Encodes `count` times 0, as coder_number() does one by one. Not while decoding. */
+void coder_zeros(struct coder_stream *stream, size_t count);
 
 static inline bool coder_bit(struct coder *coder, struct coder_stream *stream, bool bit)
 {

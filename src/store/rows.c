@@ -70,15 +70,33 @@ uint32_t round_code_place(struct round *round, unsigned int stream_index, uint32
 	return place;
 }
 
+/* Encodes the rows from `row` on that are, one by one, those from `old` on; returns how many they are. */
+static size_t code_following(struct round *round, size_t row, size_t old, size_t old_count)
+{
+	const size_t count = round->now->thread_count;
+	size_t run = 0;
+
+	while (row + run < count && old + run < old_count && round->old_row[row + run] == old + run)
+		run++;
+	coder_zeros(&round->streams[STREAM_ROWS], run);
+	return run;
+}
+
 static void code_old_rows(struct round *round)
 {
+	const size_t count = round->now->thread_count;
 	const size_t old_count = round->against != NULL ? round->against->thread_count : 0;
 	size_t next = 0;
 
-	for (size_t row = 0; row < round->now->thread_count && !round->coder.failed; row++) {
-		const uint32_t old = round_code_place(round, STREAM_ROWS, round->old_row[row], &next,
-						      old_count);
+	for (size_t row = 0; row < count && !round->coder.failed; row++) {
+		const size_t run = round->coder.decoding ? 0 : code_following(round, row, next, old_count);
+		uint32_t old;
 
+		row += run;
+		next += run;
+		if (row == count)
+			break;
+		old = round_code_place(round, STREAM_ROWS, round->old_row[row], &next, old_count);
 		if (round->coder.decoding)
 			round->old_row[row] = old;
 	}
@@ -86,19 +104,59 @@ static void code_old_rows(struct round *round)
 
 /* --- which rows changed --- */
 
+/* Rows that follow each other in both rounds. */
+struct row_run {
+	size_t row, old_row, count;
+};
+
+/* The runs of all rows that have an old one; the caller frees them. */
+static struct row_run *find_runs(const struct round *round, size_t *ret_count)
+{
+	struct row_run *runs = NULL, *last = NULL;
+	size_t count = 0, capacity = 0;
+
+	for (size_t row = 0; row < round->now->thread_count; row++) {
+		const uint32_t old = round->old_row[row];
+
+		if (old == UINT32_MAX)
+			continue;
+		if (last == NULL || row != last->row + last->count || old != last->old_row + last->count) {
+			last = MEMORY_APPEND(runs, count, capacity);
+			*last = (struct row_run){.row = row, .old_row = old};
+		}
+		last->count++;
+	}
+	*ret_count = count;
+	return runs;
+}
+
+/* Whether a run of cells has the same bytes in both rounds. Mostly it has: then no cell needs a look. */
+static bool is_same_run(const struct column_view *now, const struct column_view *old,
+			const struct row_run *run)
+{
+	return now->cells != NULL && old->cells != NULL && old->map == NULL &&
+	       memcmp((const char *)now->cells + run->row * now->size,
+		      (const char *)old->cells + run->old_row * old->size, run->count * now->size) == 0;
+}
+
 /* Marks rows whose cell differs from that in `against`. */
-static void mark_changed(const struct round *round, unsigned int column, bool changed[])
+static void mark_changed(const struct round *round, unsigned int column, const struct row_run runs[],
+			 size_t run_count, bool changed[])
 {
 	const struct column_view now = column_view_of(round, round->now, column);
 	const struct column_view old = column_view_of(round, round->against, column);
-	const size_t count = round->now->thread_count;
 
 	if (now.cells == NULL && old.cells == NULL && now.absent == old.absent)
 		return;
-	for (size_t row = 0; row < count; row++) {
-		if (round->old_row[row] != UINT32_MAX &&
-		    column_cell(&now, row) != column_old_cell(&old, round->old_row[row]))
-			changed[row] = true;
+	for (size_t i = 0; i < run_count; i++) {
+		const struct row_run *run = &runs[i];
+
+		if (is_same_run(&now, &old, run))
+			continue;
+		for (size_t k = 0; k < run->count; k++) {
+			if (column_cell(&now, run->row + k) != column_old_cell(&old, run->old_row + k))
+				changed[run->row + k] = true;
+		}
 	}
 }
 
@@ -106,11 +164,14 @@ static void find_changed(const struct round *round, bool changed[])
 {
 	const struct snapshot *now = round->now;
 	const bool moved_known = is_carried(round) && now->moved_known;
+	size_t run_count;
+	struct row_run *runs = find_runs(round, &run_count);
 
 	for (size_t i = 0; moved_known && i < now->moved_count; i++)
 		changed[now->moved[i]] = true;
 	for (unsigned int column = 0; column < (moved_known ? COLUMN_IDENTITY_COUNT : COLUMN_COUNT); column++)
-		mark_changed(round, column, changed);
+		mark_changed(round, column, runs, run_count, changed);
+	free(runs);
 }
 
 /* The distance from each changed row to the next, 0 behind the last; rows without an old one are changed. */
