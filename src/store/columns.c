@@ -8,6 +8,19 @@ _Static_assert((int)COLUMN_IDENTITY_COUNT + (int)VOCABULARY_SOURCES_MAX + (int)V
 		       (int)(STREAM_TIMES - STREAM_COLUMNS) / 3,
 	       "columns have streams");
 
+/* The map of the ids that cells of an encoding are; NULL where they are none, or mean the same in both. */
+static const uint32_t *map_of(const struct round *round, enum metric_encoding encoding)
+{
+	switch (encoding) {
+	case METRIC_ENCODING_STRING:
+		return round->keeps_names ? NULL : round->string_of;
+	case METRIC_ENCODING_CPU_SET:
+		return round->cpu_set_of;
+	default:
+		return NULL;
+	}
+}
+
 struct column_view column_view_of(const struct round *round, const struct snapshot *snapshot,
 				  unsigned int column)
 {
@@ -25,7 +38,8 @@ struct column_view column_view_of(const struct round *round, const struct snapsh
 	case COLUMN_FLAGS:
 		return (struct column_view){snapshot->thread_flags, sizeof(uint8_t), 0, NULL};
 	case COLUMN_TRIPLE:
-		return (struct column_view){snapshot->triple, sizeof(uint32_t), 0, round->triple_of};
+		return (struct column_view){snapshot->triple, sizeof(uint32_t), 0,
+					    round->keeps_names ? NULL : round->triple_of};
 	default:
 		break;
 	}
@@ -35,11 +49,8 @@ struct column_view column_view_of(const struct round *round, const struct snapsh
 					    snapshot->default_reason[index], NULL};
 	}
 	index = column - COLUMN_VALUES;
-	return (struct column_view){
-		snapshot->values[index], sizeof(uint64_t), 0,
-		metric_type((enum metric)index)->encoding == METRIC_ENCODING_STRING    ? round->string_of
-		: metric_type((enum metric)index)->encoding == METRIC_ENCODING_CPU_SET ? round->cpu_set_of
-										       : NULL};
+	return (struct column_view){snapshot->values[index], sizeof(uint64_t), 0,
+				    map_of(round, metric_type((enum metric)index)->encoding)};
 }
 
 /* A column being coded. */

@@ -172,9 +172,21 @@ static void code_entry(struct round *round, struct string_pool *pool, size_t id,
 		coder_fail(&round->coder);
 }
 
-/* Codes a pool; the result is the map of the other pool's ids, which the caller frees. */
+/* Encodes the entries of the other pool as those that follow each other in both; the next one is new. */
+static void code_kept(struct round *round, struct source_runs *runs)
+{
+	const size_t count = runs->pool->count;
+
+	coder_zeros(&round->streams[STREAM_NAMES], count - 1);
+	for (uint32_t id = 1; id < count; id++)
+		runs->map[id] = id;
+	runs->next[0] = runs->next[1] = count;
+}
+
+/* Codes a pool; the result is the map of the other pool's ids, which the caller frees. With `is_kept` these
+ * ids stand for the same in both. */
 static uint32_t *code_pool(struct round *round, struct string_pool *pool, const struct string_pool *other,
-			   code_new *new)
+			   bool is_kept, code_new *new)
 {
 	struct coder *coder = &round->coder;
 	const size_t old_count = other != NULL ? other->count : 0;
@@ -185,7 +197,9 @@ static uint32_t *code_pool(struct round *round, struct string_pool *pool, const 
 	memset(map, 0xff, (old_count + 1) * sizeof(*map));
 	map[0] = 0;
 	count = coder_count_beside(coder, &round->streams[STREAM_COUNT], pool->count, old_count);
-	for (size_t id = 1; id < count && !coder->failed; id++)
+	if (is_kept)
+		code_kept(round, &runs);
+	for (size_t id = is_kept ? old_count : 1; id < count && !coder->failed; id++)
 		code_entry(round, pool, id, &runs, new);
 	return map;
 }
@@ -283,12 +297,18 @@ static void code_triples(struct round *round)
 
 	round->triple_of = memory_allocate((old_count + 1) * sizeof(*round->triple_of));
 	memset(round->triple_of, 0xff, (old_count + 1) * sizeof(*round->triple_of));
+	if (round->keeps_names) {
+		/* each is there, and the next one */
+		coder_zeros(&round->streams[STREAM_TRIPLES], 2 * old_count);
+		for (; next < old_count; next++)
+			round->triple_of[next] = (uint32_t)next;
+	}
 	if (coder->decoding) {
 		now->triples = memory_allocate_zero(count + 1, sizeof(*now->triples));
 		now->triple_capacity = count + 1;
 		now->triple_count = count;
 	}
-	for (size_t id = 0; id < count && !coder->failed; id++)
+	for (size_t id = next; id < count && !coder->failed; id++)
 		code_triple(round, id, &now->triples[id], id != 0 ? &now->triples[id - 1] : &none, &next,
 			    &highest);
 }
@@ -299,7 +319,8 @@ void round_code_other_names(struct round *round, struct snapshot *names)
 
 	other.now = names;
 	other.against = NULL;
-	other.string_of = code_pool(&other, &names->strings, NULL, code_new_text);
+	other.keeps_names = false;
+	other.string_of = code_pool(&other, &names->strings, NULL, false, code_new_text);
 	code_triples(&other);
 	/* more names may come: then what is known of them must be true */
 	for (size_t id = 0; other.coder.decoding && id < names->triple_count && !other.coder.failed; id++)
@@ -311,11 +332,16 @@ void round_code_other_names(struct round *round, struct snapshot *names)
 
 void round_code_names(struct round *round)
 {
-	const struct snapshot *against = round->against;
+	const struct snapshot *now = round->now, *against = round->against;
 
+	/* of two that name alike the later one has all names of the other */
+	round->keeps_names = !round->coder.decoding && against != NULL && now->names_serial != 0 &&
+			     now->names_serial == against->names_serial && against->strings.count != 0 &&
+			     now->strings.count >= against->strings.count &&
+			     now->triple_count >= against->triple_count;
 	round->string_of = code_pool(round, &round->now->strings, against != NULL ? &against->strings : NULL,
-				     code_new_text);
+				     round->keeps_names, code_new_text);
 	round->cpu_set_of = code_pool(round, &round->now->cpu_sets,
-				      against != NULL ? &against->cpu_sets : NULL, code_new_cpu_set);
+				      against != NULL ? &against->cpu_sets : NULL, false, code_new_cpu_set);
 	code_triples(round);
 }

@@ -11,7 +11,7 @@
 
 /*
  * A round as bytes, both ways: whole, or as what changed against another round. What is decoded equals what
- * was encoded in every field of struct snapshot but its serial, ids of names and CPU sets alike. The bytes
+ * was encoded in every field of struct snapshot but its serials, ids of names and CPU sets alike. The bytes
  * are the same on all architectures, but for contexts of sched_ext schedulers, which are in the order of the
  * host. Nothing here reads or writes files.
  *

@@ -73,6 +73,8 @@ struct round {
 	size_t row_count;
 	/* By id in `against`: id of the same text, set, names in `now`, UINT32_MAX for none. */
 	uint32_t *string_of, *cpu_set_of, *triple_of;
+	/* While encoding: texts and names of `against` have the same ids in `now` (snapshot.names_serial). */
+	bool keeps_names;
 	struct coder_stream *streams; /* the coder's, [STREAM_TOTAL] */
 	/* Reasons missing from `words`, numbered after them. Encoding adds each on first use; a round that
 	 * added some is encoded again with the whole list. */

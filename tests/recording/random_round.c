@@ -47,6 +47,8 @@ struct random_host {
 	bool has_columns[METRIC_COUNT], has_reasons[SOURCE_COUNT], has_times[SOURCE_COUNT];
 	reason_id default_reasons[SOURCE_COUNT];
 	bool has_waiting, has_stuck, has_unknown_reasons;
+	struct snapshot *last; /* a reference to the last round, whose names go on; NULL where they do not */
+	bool keeps_names;
 	struct task_field_owner *scheduler;
 	size_t facts_size;
 };
@@ -700,6 +702,7 @@ struct random_host *random_host_create(uint64_t seed)
 	struct random_host *host = memory_allocate_zero(1, sizeof(*host));
 
 	host->seed = seed * 2 + 1;
+	host->keeps_names = seed % 2 == 0;
 	host->time_ns = 1000000000;
 	host->has_unknown_reasons = one_in(host, 2);
 	choose_columns(host);
@@ -709,6 +712,7 @@ struct random_host *random_host_create(uint64_t seed)
 void random_host_release(struct random_host *host)
 {
 	task_field_owner_release(host->scheduler);
+	snapshot_release(host->last);
 	free(host);
 }
 
@@ -717,6 +721,8 @@ struct snapshot *random_host_next(struct random_host *host)
 	struct snapshot *snapshot = snapshot_create();
 	const bool new_columns = one_in(host, 5);
 
+	if (host->keeps_names)
+		snapshot_begin_names(snapshot, one_in(host, 6) ? NULL : host->last);
 	memcpy(host->before, host->rows, sizeof(host->before));
 	host->before_count = host->row_count;
 	move_rows(host);
@@ -752,5 +758,9 @@ struct snapshot *random_host_next(struct random_host *host)
 	if (host->last_serial != 0 && !one_in(host, 4))
 		carry(host, snapshot, !new_columns);
 	host->last_serial = snapshot->serial;
+	if (host->keeps_names) {
+		snapshot_release(host->last);
+		host->last = snapshot_reference(snapshot);
+	}
 	return snapshot;
 }

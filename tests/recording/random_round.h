@@ -6,7 +6,8 @@
 
 /*
  * Rounds of a host that there never was, with everything that a snapshot can hold: what it holds is chosen at
- * random, and from one round to the next some of it changes. The same seed gives the same rounds.
+ * random, and from one round to the next some of it changes. The same seed gives the same rounds; those of an
+ * even one go on with the names of the round before.
  */
 struct random_host;
 
