@@ -81,11 +81,14 @@ static uint32_t *collect_processes(const struct snapshot *round, struct shown *s
 	*shown = (struct shown){.now = round};
 	shown_reserve(shown, round->thread_count, round->thread_count);
 	for (uint32_t i = 0; i < round->thread_count; i++) {
-		uint32_t row = (uint32_t)shown->row_count;
+		uint32_t row = (uint32_t)shown->row_count - 1;
 
 		if ((round->thread_flags[i] & THREAD_KERNEL) != 0)
 			continue;
-		if (!hash_map_get(&row_of, round->tgid[i], &row)) {
+		/* the threads of a process follow each other */
+		if ((shown->row_count == 0 || pids[row] != round->tgid[i]) &&
+		    !hash_map_get(&row_of, round->tgid[i], &row)) {
+			row = (uint32_t)shown->row_count;
 			hash_map_set(&row_of, round->tgid[i], row);
 			pids[shown->row_count++] = round->tgid[i];
 		}
@@ -160,6 +163,7 @@ static struct origin follow(struct record_titles *titles, struct snapshot *round
 		return origin;
 	seen = memory_allocate_zero(before->thread_count + 1, sizeof(*seen));
 	origin_take(&origin, before, thread_match(round, before, seen, NULL));
+	origin.still = origin_find_still(round, before, origin.from_of);
 	free(seen);
 	return origin;
 }
@@ -175,6 +179,8 @@ static struct choice choose_processes(struct record_titles *titles, struct snaps
 	double *busy = memory_allocate_zero(shown.row_count + 1, sizeof(*busy));
 	double *stuck = memory_allocate_zero(shown.row_count + 1, sizeof(*stuck));
 
+	if (window.still != NULL)
+		shown_gather_still(&shown, window.still);
 	add_column(&window, &shown, COLUMN_CPU, busy);
 	add_column(&window, &shown, COLUMN_LOST, busy);
 	add_column(&window, &shown, COLUMN_STUCK, stuck);
