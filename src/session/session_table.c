@@ -137,6 +137,9 @@ static size_t find_rate_row(const struct shown *rows, const struct shown *rates,
 
 	if (rows == rates)
 		return row;
+	if (rows->by_thread)
+		return row < rates->row_count && rates->row_group[row] == rows->row_group[row] ? row
+											       : ROW_GONE;
 	key = shown_row_key(rows, row, &length);
 	/* Rows with threads stand in the order of these in both, before the others, unless a name has come in
 	 * between that the filter asks for: there is a next round. */

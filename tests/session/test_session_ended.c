@@ -123,6 +123,9 @@ static void test_rates_since_base(void **state)
 	assert_int_equal(table->row_count, 2);
 	assert_string_equal(fixture_shown(table, "cc1", COLUMN_ENDED), "20");
 	assert_string_equal(fixture_shown(table, "sh", COLUMN_CPU), "200ms");
+	/* in a list of threads, too */
+	view.level = VIEW_LEVEL_THREADS;
+	assert_true(fixture_has_row(fixture_table_of(session, &view), "sh"));
 	view_release(&view);
 	session_release(session);
 }
