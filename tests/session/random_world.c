@@ -273,9 +273,9 @@ static void fill_thread(struct snapshot *snapshot, const struct world *world, si
 		snapshot->stuck_ns[row] = thread->waiting_ns;
 }
 
-struct snapshot *world_photograph(const struct world *world)
+/* Fills a snapshot that has nothing yet, but for names. */
+static struct snapshot *fill_photograph(const struct world *world, struct snapshot *snapshot)
 {
-	struct snapshot *snapshot = fixture_snapshot((double)world->now_ns / 1e9);
 	uint64_t sets[3];
 
 	snapshot->provenance.boottime_ns = world->now_ns;
@@ -299,6 +299,11 @@ struct snapshot *world_photograph(const struct world *world)
 		fill_thread(snapshot, world, row, sets);
 	}
 	return snapshot;
+}
+
+struct snapshot *world_photograph(const struct world *world)
+{
+	return fill_photograph(world, fixture_snapshot((double)world->now_ns / 1e9));
 }
 
 /* Marks the threads that moved, as a capture that compares its rounds does. */
@@ -422,9 +427,10 @@ void world_fill_interval(struct snapshot *snapshot, const struct besides *beside
 		fill_latency(snapshot);
 }
 
-struct snapshot *world_make_round(const struct world *world, const struct besides *besides)
+/* Adds all that is besides its threads to a photograph. */
+static struct snapshot *finish_round(const struct world *world, const struct besides *besides,
+				     struct snapshot *snapshot)
 {
-	struct snapshot *snapshot = world_photograph(world);
 	struct provenance *provenance = &snapshot->provenance;
 
 	provenance->features[FEATURE_EXITS].state = besides->telling == TOLD ? FEATURE_STATE_ON
@@ -448,6 +454,20 @@ struct snapshot *world_make_round(const struct world *world, const struct beside
 	world_fill_interval(snapshot, besides);
 	snapshot_finish(snapshot);
 	return snapshot;
+}
+
+struct snapshot *world_make_round(const struct world *world, const struct besides *besides)
+{
+	return finish_round(world, besides, world_photograph(world));
+}
+
+struct snapshot *world_go_on(const struct world *world, const struct besides *besides,
+			     const struct snapshot *names)
+{
+	struct snapshot *snapshot = fixture_snapshot((double)world->now_ns / 1e9);
+
+	snapshot_begin_names(snapshot, names);
+	return finish_round(world, besides, fill_photograph(world, snapshot));
 }
 
 void world_begin(struct world *world, uint64_t seed)

@@ -91,6 +91,10 @@ void world_fill_interval(struct snapshot *snapshot, const struct besides *beside
 /* A finished round with all that is besides its threads. */
 struct snapshot *world_make_round(const struct world *world, const struct besides *besides);
 
+/* The same, with the names of another round to begin with, see snapshot_begin_names(). */
+struct snapshot *world_go_on(const struct world *world, const struct besides *besides,
+			     const struct snapshot *names);
+
 /* The next round of a world after `before`, NULL for the first; besides->seen is there until
  * world_end_round(), which lets things happen until the next one. */
 struct snapshot *world_begin_round(const struct world *world, struct besides *besides,
