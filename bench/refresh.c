@@ -579,13 +579,10 @@ static struct snapshot *next_round(const struct snapshot *before, size_t round, 
 	const size_t count = before->thread_count;
 	struct snapshot *snapshot = snapshot_create();
 
+	snapshot_begin_names(snapshot, before);
 	/* in their order, so that the ids are the same */
-	for (uint32_t i = 1; i < before->strings.count; i++)
-		string_pool_copy(&snapshot->strings, &before->strings, i);
 	for (uint32_t i = 1; i < before->cpu_sets.count; i++)
 		string_pool_copy(&snapshot->cpu_sets, &before->cpu_sets, i);
-	for (size_t i = 0; i < before->triple_count; i++)
-		snapshot_intern_triple(snapshot, before->triples[i]);
 	snapshot->provenance = before->provenance;
 	snapshot->provenance.boottime_ns += 2 * NS_PER_S;
 	snapshot_reserve(snapshot, count);
@@ -652,6 +649,8 @@ static void measure_rounds(const char *name, size_t threads, size_t runs, size_t
 		struct snapshot *before = snapshot_generate(threads, distinct);
 
 		add_waits(before);
+		/* the next rounds go on with its names, as those after the first one of a capture */
+		before->names_serial = before->serial;
 		snapshot_finish(before);
 		session_keep_courses(session, COLUMN_COUNT);
 		session_add_round(session, snapshot_reference(before));
