@@ -104,39 +104,25 @@ void reducer_add_word(struct accumulator *accumulator, uint64_t value)
 	accumulator->present.threads++;
 }
 
-/* A pair of row and value, to be counted by sorting. */
-struct row_value {
-	uint32_t row;
-	uint64_t value;
-};
-
-static int compare_row_values(const void *a, const void *b)
-{
-	const struct row_value *left = a, *right = b;
-	const int order = order_u64(left->row, right->row);
-
-	return order != 0 ? order : order_u64(left->value, right->value);
-}
-
 /* Takes a run of equal values of a row, if it is longer than those before or comes first of equals. */
-static void elect(const struct reducer *reducer, reducer_comes_first *comes_first,
-		  const struct row_value *pair, uint32_t threads)
+static void elect(const struct reducer *reducer, reducer_comes_first *comes_first, size_t row, uint64_t value,
+		  uint32_t threads)
 {
-	struct accumulator *accumulator = reducer_row(reducer, pair->row);
+	struct accumulator *accumulator = reducer_row(reducer, row);
 
 	if (threads < accumulator->present.threads ||
 	    (threads == accumulator->present.threads &&
-	     !comes_first(reducer, pair->value, accumulator->present.value)))
+	     !comes_first(reducer, value, accumulator->present.value)))
 		return;
 	accumulator->present.threads = threads;
-	accumulator->present.value = pair->value;
+	accumulator->present.value = value;
 }
 
 void reducer_elect_words(const struct reducer *reducer, reducer_word *word_of,
 			 reducer_comes_first *comes_first)
 {
 	const struct shown *shown = reducer->shown;
-	struct row_value *pairs;
+	struct order_item *pairs; /* of row and value, to be counted by sorting */
 	size_t count = 0, differing = 0;
 
 	for (size_t row = 0; row < shown->row_count; row++) {
@@ -150,15 +136,16 @@ void reducer_elect_words(const struct reducer *reducer, reducer_word *word_of,
 		return;
 	pairs = memory_allocate((shown->count + 1) * sizeof(*pairs));
 	for (size_t k = 0; k < shown->count; k++) {
-		pairs[count].row = shown->row_of[k];
+		pairs[count] = (struct order_item){.first = shown->row_of[k]};
 		count += reducer_row(reducer, shown->row_of[k])->differs &&
-			 word_of(reducer, shown->threads[k], &pairs[count].value);
+			 word_of(reducer, shown->threads[k], &pairs[count].second);
 	}
-	qsort(pairs, count, sizeof(*pairs), compare_row_values);
+	order_items(pairs, count);
 	for (size_t i = 0, run; i < count; i += run) {
-		for (run = 1; i + run < count && compare_row_values(&pairs[i], &pairs[i + run]) == 0;)
+		for (run = 1; i + run < count && pairs[i + run].first == pairs[i].first &&
+			      pairs[i + run].second == pairs[i].second;)
 			run++;
-		elect(reducer, comes_first, &pairs[i], (uint32_t)run);
+		elect(reducer, comes_first, (size_t)pairs[i].first, pairs[i].second, (uint32_t)run);
 	}
 	free(pairs);
 }
