@@ -660,7 +660,6 @@ static int read_stored(struct bpf_tasks *tasks, uint32_t parts, bool full, const
 	int result;
 
 	tasks->object->bss->parts = parts;
-	tasks->object->bss->pass++;
 	result = store(tasks, full || is_whole, cancel);
 	if (result == -ENOSPC && tasks->place_count != 0) {
 		forget_places(tasks);
@@ -712,6 +711,7 @@ int bpf_tasks_read(struct bpf_tasks *tasks, uint32_t parts, bool full, const ato
 {
 	int result = -ENOSPC;
 
+	tasks->object->bss->pass++;
 	if (tasks->loaded.storing != STORING_NOT && map_parts(tasks, parts) &&
 	    has_room_to_store(tasks, parts))
 		result = read_stored(tasks, parts, full, cancel, ret_pass);

@@ -545,8 +545,8 @@ static uint64_t mix_words(uint64_t hash, const void *bytes, size_t size)
 
 uint64_t task_fingerprint(const struct task_parts *parts)
 {
-	const size_t rest = offsetof(struct task_record, thread_pointer);
-	uint64_t hash = mix_words(1, parts->record, TASK_SIGNS_SIZE);
+	const size_t rest = offsetof(struct task_record, start_boottime);
+	uint64_t hash = mix_words(1, parts->record, offsetof(struct task_record, pass));
 
 	hash = mix_words(hash, (const char *)parts->record + rest, sizeof(*parts->record) - rest);
 	if (parts->delays != NULL)

@@ -81,21 +81,22 @@ struct task_record {
 	 * The signs: stamps that tell whether a task has moved, and everything that others can change of a
 	 * task that stands still. A pass compares the signs with those of the pass before (TASK_STILL).
 	 */
-	__u64 task; /* address of the structure: no two tasks that live share it */
-	__u64 start_boottime;
+	__u64 task;      /* address of the structure: no two tasks that live share it */
 	__u32 tgid, tid; /* in the initial pid namespace */
-	char comm[TASK_COMM_SIZE];
+	union {
+		char comm[TASK_COMM_SIZE];
+		__u64 comm_words[TASK_COMM_SIZE / 8];
+	};
 	__u64 cgroup;       /* id of its v2 cgroup, or TASK_CGROUP_PAIR and two ids */
 	__u64 cpus;         /* hash of cpus_mask */
 	__u64 last_queued;  /* clock of its run queue; 0 while it does not wait for a CPU */
 	__u64 last_arrival; /* when it last got a CPU, the same clock */
 	__u64 exec_start;   /* the run queue's task clock, when its run time was last brought up to date */
-	__u64 timeslices, slice;
+	__u64 slice;
 	__u64 previous_user_time, previous_system_time; /* that somebody was shown; scaled */
 	__u64 hiwater_rss, hiwater_vm;                  /* pages */
 	__u32 task_flags;                               /* PF_… of include/linux/sched.h */
 	__u32 state, exit_state;
-	__u32 uid;
 	__u32 cpu;
 	__u32 thread_count; /* of a leader: threads of its process; else 0 */
 	__u32 policy, rt_priority;
@@ -104,6 +105,7 @@ struct task_record {
 	__u32 flags;   /* TASK_… */
 	__u32 exec_id; /* of a leader: lower half of self_exec_id, which grows with each execve(2); else 0 */
 
+	__u32 uid;        /* only the task itself can change it */
 	__u32 pass;       /* number of the pass that stored this record; 0 if an iterator handed it over */
 	__u32 has_delays; /* 1 if delay accounting has a record of the task */
 	/* Pages of the address space, read in each pass: for the leader, or for all threads once it ended. */
@@ -111,8 +113,9 @@ struct task_record {
 	__u64 clock_lag; /* by which the task clock of its run queue was behind the clock */
 
 	/* The rest changes only when the task runs, begins to wait or wakes. */
+	__u64 start_boottime;
 	__u64 thread_pointer; /* 0 where the architecture is not known */
-	__u64 run_time, run_delay;
+	__u64 run_time, run_delay, timeslices;
 	__u64 voluntary, nonvoluntary;
 	__u64 migrations;
 	__u64 minor_faults, major_faults;
@@ -121,8 +124,31 @@ struct task_record {
 	__u64 io[TASK_IO_COUNT];
 };
 
-/* Bytes of the signs, with which a record begins; whole words. */
-#define TASK_SIGNS_SIZE __builtin_offsetof(struct task_record, pass)
+/* The signs but for the task and its name: ENTRY(member). */
+#define TASK_SIGNS(ENTRY)                                                                                    \
+	ENTRY(tgid)                                                                                          \
+	ENTRY(tid)                                                                                           \
+	ENTRY(cgroup)                                                                                        \
+	ENTRY(cpus)                                                                                          \
+	ENTRY(last_queued)                                                                                   \
+	ENTRY(last_arrival)                                                                                  \
+	ENTRY(exec_start)                                                                                    \
+	ENTRY(slice)                                                                                         \
+	ENTRY(previous_user_time)                                                                            \
+	ENTRY(previous_system_time)                                                                          \
+	ENTRY(hiwater_rss)                                                                                   \
+	ENTRY(hiwater_vm)                                                                                    \
+	ENTRY(task_flags)                                                                                    \
+	ENTRY(state)                                                                                         \
+	ENTRY(exit_state)                                                                                    \
+	ENTRY(cpu)                                                                                           \
+	ENTRY(thread_count)                                                                                  \
+	ENTRY(policy)                                                                                        \
+	ENTRY(rt_priority)                                                                                   \
+	ENTRY(priority)                                                                                      \
+	ENTRY(nice)                                                                                          \
+	ENTRY(flags)                                                                                         \
+	ENTRY(exec_id)
 
 /* A task of a pass, in the order in which tasks were met. */
 struct task_place {

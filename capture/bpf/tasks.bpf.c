@@ -14,7 +14,6 @@ enum {
 	STATE_SLEEPING = 0x02,     /* TASK_UNINTERRUPTIBLE of include/linux/sched.h */
 	STATE_NO_LOAD = 0x400,     /* TASK_NOLOAD: with it, it is TASK_IDLE */
 	STATE_LOCK_WAIT = 0x1000,  /* TASK_RTLOCK_WAIT */
-	SIGN_WORDS = TASK_SIGNS_SIZE / sizeof(__u64),
 };
 
 const volatile __u32 mask_words;                        /* of a CPU mask that may hold CPUs */
@@ -116,27 +115,53 @@ static __noinline __u64 exact_resident_pages(const struct mm_struct *mm)
 	       positive(sum.counts[3] + mm->rss_stat[3].count);
 }
 
+__u32 pass; /* number of the pass, set before it */
+
 /* The record of the task at hand: too large for the stack, and only one reader uses it. */
 static struct task_whole whole;
+
+/*
+ * The memory of the process whose task was met last: it is read once for all of its threads, which come one
+ * after the other. Pages.
+ */
+static struct {
+	__u64 memory; /* address of its mm_struct */
+	__u64 resident, hiwater_rss, hiwater_vm;
+	__u32 tgid, pass;
+	bool leader_has_it; /* the leader has not ended before the others */
+} family;
+
+static __always_inline void read_family(const struct task_struct *task, const struct mm_struct *mm)
+{
+	__u64 size;
+
+	family.memory = (__u64)mm;
+	family.tgid = task->tgid;
+	family.pass = pass;
+	family.leader_has_it = task->pid == task->tgid || task->group_leader->mm != NULL;
+	family.resident = resident_pages(mm);
+	family.hiwater_rss = mm->hiwater_rss;
+	if (family.resident > family.hiwater_rss)
+		family.hiwater_rss = family.resident;
+	size = mm->total_vm;
+	family.hiwater_vm = mm->hiwater_vm;
+	if (size > family.hiwater_vm)
+		family.hiwater_vm = size;
+}
 
 /* As xacct_add_tsk() of kernel/tsacct.c sees it: a kernel thread only borrows an address space. */
 static __always_inline void fill_peaks(const struct task_struct *task, struct task_record *record)
 {
 	const struct mm_struct *mm = task->mm;
-	__u64 size;
 
-	record->resident = record->hiwater_rss = record->hiwater_vm = 0;
+	record->hiwater_rss = record->hiwater_vm = 0;
 	if (mm == NULL || (record->task_flags & TASK_KERNEL_THREAD) != 0)
 		return;
 	record->flags |= TASK_HAS_MEMORY;
-	record->resident = resident_pages(mm);
-	record->hiwater_rss = mm->hiwater_rss;
-	if (record->resident > record->hiwater_rss)
-		record->hiwater_rss = record->resident;
-	size = mm->total_vm;
-	record->hiwater_vm = mm->hiwater_vm;
-	if (size > record->hiwater_vm)
-		record->hiwater_vm = size;
+	if (family.memory != (__u64)mm || family.tgid != record->tgid || family.pass != pass)
+		read_family(task, mm);
+	record->hiwater_rss = family.hiwater_rss;
+	record->hiwater_vm = family.hiwater_vm;
 }
 
 /*
@@ -149,10 +174,10 @@ static __always_inline void fill_resident(const struct task_struct *task, struct
 	__u64 pages = 0;
 
 	if (mm != NULL && (whole.record.flags & TASK_HAS_MEMORY) != 0 &&
-	    (task->pid == task->tgid || task->group_leader->mm == NULL))
+	    (whole.record.tid == whole.record.tgid || !family.leader_has_it))
 		pages = bpf_core_field_exists(mm->rss_stat[0].counters) && cpus_are_known()
 				? exact_resident_pages(mm)
-				: whole.record.resident;
+				: family.resident;
 	/* memory that is written to is slower for whoever reads it next */
 	if (record->resident != pages)
 		record->resident = pages;
@@ -168,18 +193,20 @@ static __always_inline void fill_resident(const struct task_struct *task, struct
 static __always_inline void fill_signs(struct task_struct *task, struct task_record *record)
 {
 	const struct task_struct *plain = plain_task(task);
+	/* as with the mask of CPUs */
+	const __u64 *comm = (const void *)task + bpf_core_field_offset(task->comm);
 
+	barrier_var(comm);
 	record->task = (__u64)task;
-	record->start_boottime = task->start_boottime;
 	record->tgid = task->tgid;
 	record->tid = task->pid;
-	__builtin_memcpy(record->comm, task->comm, sizeof(record->comm));
+	record->comm_words[0] = comm[0];
+	record->comm_words[1] = comm[1];
 	record->cgroup = cgroup_of(plain);
 	record->cpus = hash_cpus(task);
 	record->last_queued = task->sched_info.last_queued;
 	record->last_arrival = task->sched_info.last_arrival;
 	record->exec_start = task->se.exec_start;
-	record->timeslices = task->sched_info.pcount;
 	record->slice = 0;
 	if (bpf_core_field_exists(task->se.slice))
 		record->slice = task->se.slice;
@@ -188,7 +215,6 @@ static __always_inline void fill_signs(struct task_struct *task, struct task_rec
 	record->task_flags = task->flags;
 	record->state = task->__state;
 	record->exit_state = task->exit_state;
-	record->uid = plain->real_cred->uid.val;
 	record->cpu = task->thread_info.cpu;
 	record->policy = task->policy;
 	record->rt_priority = task->rt_priority;
@@ -214,12 +240,14 @@ static __always_inline void fill_numbers(struct task_struct *task, struct task_r
 	const struct task_struct *plain = plain_task(task);
 	const struct rq *queue = NULL;
 
+	record->uid = plain->real_cred->uid.val;
 	record->has_delays = bpf_core_field_exists(task->delays) && plain->delays != NULL;
 	record->clock_lag = 0;
 	if (bpf_core_field_exists(task->se.cfs_rq)) {
 		queue = plain->se.cfs_rq->rq;
 		record->clock_lag = clock_lag(queue);
 	}
+	record->start_boottime = task->start_boottime;
 	record->thread_pointer = 0;
 	if (bpf_core_field_exists(task->thread.fsbase))
 		record->thread_pointer = task->thread.fsbase;
@@ -227,6 +255,7 @@ static __always_inline void fill_numbers(struct task_struct *task, struct task_r
 		record->thread_pointer = task->thread.uw.tp_value;
 	record->run_time = task->se.sum_exec_runtime;
 	record->run_delay = task->sched_info.run_delay;
+	record->timeslices = task->sched_info.pcount;
 	record->voluntary = task->nvcsw;
 	record->nonvoluntary = task->nivcsw;
 	record->migrations = task->se.nr_migrations;
@@ -326,7 +355,6 @@ __u32 outcome;    /* WALK_… of the last run */
 __u32 task_count; /* tasks met; set to 0 before each pass */
 
 /* Set before each pass. */
-__u32 pass;        /* number of this pass */
 __u32 is_full;     /* tasks that stand still are stored, too */
 __u32 by_number;   /* tasks come in the order of their numbers */
 __u64 known_since; /* CLOCK_BOOTTIME ns: the pass before met every task that started earlier */
@@ -372,19 +400,21 @@ struct {
 	__type(value, struct task_statistics);
 } statistics SEC(".maps");
 
+__u32 is_searched; /* the last search went through all places that it may look at */
+
 /*
  * Returns the slot of a thread that the pass before met, or NO_SLOT. Each pass meets tasks in the same order,
  * so the place of the thread is among the next ones, and tasks at places in front of it have ended. A thread
- * that is not found counts as new, which costs one record. If the pass before must have met it, too many
- * others have ended, and the next search begins farther on.
+ * that is not found counts as new, which costs one record.
  *
  * Indices are kept in memory because the verifier would follow each value of a variable. A global function is
  * verified once, and not again for each way to its call.
  */
-__noinline __u32 find_slot(__u32 tgid, __u32 tid, __u64 start)
+__noinline __u32 find_slot(__u32 tgid, __u32 tid)
 {
 	const __u32 first = *(volatile __u32 *)&before;
 
+	is_searched = 0;
 	for (__u32 i = 0; i < SEARCHED; i++) {
 		const __u32 number = first + i;
 		__u32 index = *(volatile __u32 *)&before_begin + number, slot;
@@ -400,7 +430,7 @@ __noinline __u32 find_slot(__u32 tgid, __u32 tid, __u64 start)
 		record = bpf_map_lookup_elem(&records, &slot);
 		if (record == NULL)
 			return NO_SLOT;
-		if (record->tid == tid && record->start_boottime == start) {
+		if (record->tid == tid) {
 			before = number + 1;
 			return slot;
 		}
@@ -408,52 +438,53 @@ __noinline __u32 find_slot(__u32 tgid, __u32 tid, __u64 start)
 		if (by_number != 0 ? record->tid > tid : tid != tgid && record->tgid != tgid)
 			return NO_SLOT;
 	}
-	if (by_number != 0 || start < known_since)
-		before = first + SEARCHED;
+	is_searched = 1;
 	return NO_SLOT;
 }
 
-static __always_inline __u32 take_free_slot(void)
+/*
+ * Returns a slot for a task that has none. If the pass before must have met the task, too many others have
+ * ended in between, and the next search begins farther on.
+ */
+static __always_inline __u32 take_new_slot(const struct task_struct *task)
 {
 	const __u32 number = *(volatile __u32 *)&free_taken;
 	__u32 index = *(volatile __u32 *)&free_begin + number;
 	const struct task_place *place = bpf_map_lookup_elem(&task_places, &index);
 
+	if (is_searched != 0 && (by_number != 0 || task->start_boottime < known_since))
+		before += SEARCHED;
 	if (place == NULL || number >= free_count)
 		return NO_SLOT;
 	free_taken = number + 1;
 	return place->slot;
 }
 
-/* A record is compared word by word, whatever its members are. */
-typedef __u64 __attribute__((may_alias)) word;
+#define COMPARE_SIGN(member) difference |= now->member ^ earlier->member;
 
-/*
- * Compares the signs, but for the first word: to the verifier the task is a pointer, with which it allows no
- * arithmetic.
- */
+/* Compares the signs one by one: a CPU is slow to read a word that it has just written in parts. */
 static __always_inline bool signs_differ(const struct task_record *now, const struct task_record *earlier)
 {
-	const word *left = (const void *)now, *right = (const void *)earlier;
-	__u64 difference = 0;
+	__u64 difference = (now->comm_words[0] ^ earlier->comm_words[0]) |
+			   (now->comm_words[1] ^ earlier->comm_words[1]);
 
-#pragma unroll
-	for (__u32 i = 1; i < SIGN_WORDS; i++)
-		difference |= left[i] ^ right[i];
+	TASK_SIGNS(COMPARE_SIGN)
 	return difference != 0;
 }
 
-/* Returns the mark of the task at hand, by its signs and its record of an earlier pass. */
-static __always_inline __u32 judge(const struct task_record *record)
+/*
+ * Returns the mark of the task at hand, by its signs and its record of an earlier pass. Another task may have
+ * the number by now, in execve(2) or because it was free again.
+ */
+static __always_inline __u32 judge(const struct task_struct *task, const struct task_record *record)
 {
 	const struct task_record *now = &whole.record;
 
-	/* another task took the number over, in execve(2) */
 	if (record->task != now->task)
 		return TASK_NEW;
 	/* a pass that meets a task twice has to mark it both times */
 	if ((now->flags & TASK_RUNNING) != 0 || record->pass == pass || signs_differ(now, record))
-		return TASK_MOVED;
+		return record->start_boottime == task->start_boottime ? TASK_MOVED : TASK_NEW;
 	if (now->state == 0 || now->last_queued != 0 || (now->state & STATE_LOCK_WAIT) != 0 ||
 	    (now->state & (STATE_SLEEPING | STATE_NO_LOAD)) == STATE_SLEEPING)
 		return TASK_WAITS;
@@ -496,24 +527,24 @@ static __always_inline bool place_task(struct task_struct *task)
 	bool is_known;
 
 	fill_signs(task, &whole.record);
-	slot = find_slot(whole.record.tgid, whole.record.tid, whole.record.start_boottime);
+	slot = find_slot(whole.record.tgid, whole.record.tid);
 	is_known = slot != NO_SLOT;
 	if (!is_known)
-		slot = take_free_slot();
+		slot = take_new_slot(task);
 	place = bpf_map_lookup_elem(&task_places, &index);
 	record = bpf_map_lookup_elem(&records, &slot);
 	if (place == NULL || record == NULL)
 		return false;
 	place->slot = slot;
-	place->mark = is_known ? judge(record) : TASK_NEW;
+	place->mark = is_known ? judge(task, record) : TASK_NEW;
 	if (is_full != 0 || *(volatile __u32 *)&place->mark >= TASK_MOVED) {
-		__builtin_memcpy(record, &whole.record, TASK_SIGNS_SIZE);
+		__builtin_memcpy(record, &whole.record, offsetof(struct task_record, uid));
 		record->pass = pass;
 		if (!store_numbers(task, slot, record))
 			return false;
 		barrier();
 		if (*(volatile __u32 *)&place->mark < TASK_MOVED &&
-		    (task->on_cpu != 0 || task->sched_info.pcount != record->timeslices))
+		    (task->on_cpu != 0 || task->sched_info.last_arrival != record->last_arrival))
 			place->mark = TASK_MOVED;
 	}
 	fill_resident(plain_task(task), record);
