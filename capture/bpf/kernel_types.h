@@ -152,6 +152,7 @@ struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
 	unsigned int on_cpu;
+	unsigned int on_rq;
 	unsigned int prio, static_prio, rt_priority;
 	struct sched_entity se;
 	struct sched_ext_entity scx;

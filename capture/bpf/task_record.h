@@ -22,6 +22,7 @@ enum {
 	TASK_HAS_MEMORY = 1 << 1, /* it has an address space of its own */
 	TASK_EXT = 1 << 2,        /* sched_ext schedules it */
 	TASK_IN_FREEZER = 1 << 3, /* the freezer of cgroup v2 stops it */
+	TASK_ON_QUEUE = 1 << 4,   /* on a run queue, where one that sleeps may stay (Linux 6.12) */
 };
 
 /* Marks: how a task compares with the pass before. */

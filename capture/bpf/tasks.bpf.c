@@ -221,6 +221,8 @@ static __always_inline void fill_signs(struct task_struct *task, struct task_rec
 	record->priority = (__s32)task->prio - FIRST_FAIR_PRIORITY;
 	record->nice = (__s32)task->static_prio - NICE_0_PRIORITY;
 	record->flags = task->on_cpu != 0 ? TASK_RUNNING : 0;
+	if (task->on_rq != 0)
+		record->flags |= TASK_ON_QUEUE;
 	record->thread_count = record->exec_id = 0;
 	/* their cache lines are read for nothing else */
 	if (task->pid == task->tgid) {
@@ -482,8 +484,10 @@ static __always_inline __u32 judge(const struct task_struct *task, const struct 
 
 	if (record->task != now->task)
 		return TASK_NEW;
-	/* a pass that meets a task twice has to mark it both times */
-	if ((now->flags & TASK_RUNNING) != 0 || record->pass == pass || signs_differ(now, record))
+	/* of a thread on a queue the scheduler counts failed migrations and ends of waits; a pass that meets
+	 * a task twice has to mark it both times */
+	if ((now->flags & TASK_RUNNING) != 0 || record->pass == pass || signs_differ(now, record) ||
+	    ((now->flags & TASK_ON_QUEUE) != 0 && (parts & TASK_PART_STATISTICS) != 0))
 		return record->start_boottime == task->start_boottime ? TASK_MOVED : TASK_NEW;
 	if (now->state == 0 || now->last_queued != 0 || (now->state & STATE_LOCK_WAIT) != 0 ||
 	    (now->state & (STATE_SLEEPING | STATE_NO_LOAD)) == STATE_SLEEPING)
