@@ -329,7 +329,13 @@ told()
     "$ctop" dump --history "$directory/$1" -g pid --columns command --format csv 2>&1
 }
 
-said=$(titles self && titles all --titles all && titles none --no-titles)
+# a recorder waits 250 ms for a title, which may be too short beside tests of another build
+has_title()
+{
+    titles self >/dev/null && told self | grep -q 'db: SELECT 1'
+}
+has_title || has_title || has_title
+said=$(titles all --titles all && titles none --no-titles)
 result "a title is recorded" "$(told self | grep -q 'db: SELECT 1' || echo "$said $(told self)")"
 result "a command line is not" "$(told self | grep 'while')"
 result "all of it is with --titles all" "$(told all | grep -q -- '-c while :' || told all)"
