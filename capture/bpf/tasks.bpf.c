@@ -178,7 +178,7 @@ static __always_inline void fill_resident(const struct task_struct *task, struct
 		pages = bpf_core_field_exists(mm->rss_stat[0].counters) && cpus_are_known()
 				? exact_resident_pages(mm)
 				: family.resident;
-	/* memory that is written to is slower for whoever reads it next */
+	/* a cache line that was written is slower to read on another CPU */
 	if (record->resident != pages)
 		record->resident = pages;
 }
@@ -484,8 +484,8 @@ static __always_inline __u32 judge(const struct task_struct *task, const struct 
 
 	if (record->task != now->task)
 		return TASK_NEW;
-	/* of a thread on a queue the scheduler counts failed migrations and ends of waits; a pass that meets
-	 * a task twice has to mark it both times */
+	/* the scheduler changes the statistics of a thread on a queue without its stamps, and a pass that
+	 * meets a task twice has to mark it both times */
 	if ((now->flags & TASK_RUNNING) != 0 || record->pass == pass || signs_differ(now, record) ||
 	    ((now->flags & TASK_ON_QUEUE) != 0 && (parts & TASK_PART_STATISTICS) != 0))
 		return record->start_boottime == task->start_boottime ? TASK_MOVED : TASK_NEW;

@@ -411,9 +411,9 @@ static int *find_kept(const struct roots *roots, enum root_kind root, const char
 }
 
 /*
- * Whether a file stays open. Those of procfs and sysfs are made anew when they are read from their beginning
- * (seq_read_iter() of fs/seq_file.c; sysctls in any case); one that somebody has mounted over them need not
- * be, and those of a saved tree may be replaced.
+ * Whether a file may stay open between rounds. The kernel makes the text of a procfs or sysfs file anew
+ * whenever it is read from the beginning (seq_read_iter() of fs/seq_file.c). Any other file may be replaced
+ * by a new one of the same path.
  */
 static bool is_keepable(int descriptor)
 {

@@ -10,8 +10,9 @@
 #include "snapshot/snapshot.h"
 
 /*
- * A round as bytes, both ways: whole, or as what changed against another round. What is decoded equals what
- * was encoded in every field of struct snapshot but its serials, ids of names and CPU sets alike. The bytes
+ * Encodes a round as bytes and decodes it: whole, or as what changed against another round. A decoded round
+ * equals the encoded one in every field of struct snapshot except its serials; ids of names and CPU sets
+ * are the same, too. The bytes
  * are the same on all architectures, but for contexts of sched_ext schedulers, which are in the order of the
  * host. Nothing here reads or writes files.
  *

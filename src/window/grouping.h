@@ -58,7 +58,7 @@ bool grouping_options_agree(const struct grouping_options *a, const struct group
 
 /* Patterns of names, worked out once for all rounds that name alike (snapshot.names_serial). */
 struct name_patterns {
-	uint64_t names_serial; /* of these rounds; 0: there are none */
+	uint64_t names_serial; /* that of the rounds; 0 before the first round */
 	const struct name_rules *rules;
 	struct string_pool texts; /* the patterns, and keys of cgroups */
 	uint32_t *of_name;        /* by string id: id in `texts`, UINT32_MAX until needed */
@@ -66,9 +66,9 @@ struct name_patterns {
 };
 
 /*
- * What the groups of a live session are made by besides its newest round: patterns that once stood for two
- * names (by ktstr's rules: had two threads) and so remain patterns, and those of names that are known from
- * the round before. A zeroed struct is empty.
+ * The patterns that a live session remembers from round to round. A pattern that once stood for two names (by
+ * ktstr's rules: had two threads) remains a pattern, and the patterns of known names are not worked out
+ * again. A zeroed struct is empty.
  */
 struct pattern_memory {
 	struct string_pool patterns[AXIS_COUNT];
@@ -85,10 +85,10 @@ struct grouping;
  * Computes the group of every thread of `snapshots`. Each group has a key and a label. The key of a name is
  * its pattern, and the label of a pattern that stands for one name only is that name, counted over all
  * snapshots; name_rules.h has what else the rules decide. `memory` may be NULL; otherwise patterns that are
- * shown are noted there, and those already noted are shown. A triple that no thread has is none of a
- * snapshot with threads. The triples of a snapshot without threads are those of threads that ended; on the
- * axes of axis_is_by_thread() they have one group. The snapshots must outlive the grouping. The caller
- * releases it with grouping_release().
+ * shown are noted there, and those already noted are shown. A snapshot with threads may have triples that no
+ * thread has any more: they get no group. The triples of a snapshot without threads belong to threads that
+ * ended; on the axes of axis_is_by_thread() they have one group. The snapshots must outlive the grouping. The
+ * caller releases it with grouping_release().
  */
 struct grouping *grouping_create(const struct grouping_options *options,
 				 const struct snapshot *const *snapshots, size_t snapshot_count,

@@ -757,7 +757,7 @@ static void assert_same_groups(const struct grouping *a, const struct snapshot *
 		assert_int_equal(grouping_of_thread(a, 0, of_a, i), grouping_of_thread(b, 0, of_b, i));
 }
 
-/* What is kept of the names from round to round makes the same groups as names that are read anew. */
+/* Names that a round takes over from the round before make the same groups as names that are read anew. */
 static void test_names_go_on(void **state)
 {
 	enum {

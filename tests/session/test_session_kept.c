@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tables of rounds that go on with the names of the round before, and say which threads moved, are those of
- * the same rounds made from scratch: over many rounds in which threads come, move, get other names and go, on
- * every axis, filtered, narrowed and sorted.
+ * A live round takes over the names of the round before and says which threads moved. Its tables must equal
+ * the tables of the same round made from scratch. Many rounds are compared in which threads start, move,
+ * rename themselves and end: on every axis, filtered, narrowed and sorted.
  */
 #include "tests/cmocka_include.h"
 
