@@ -22,6 +22,8 @@
 enum {
 	FILE_SIZE_MAX = 16 << 20, /* far above anything procfs, sysfs and cgroupfs print */
 	LEFT_MIN = 64,            /* descriptors that files kept open leave to others */
+	KEPT_CLOSED = -1,         /* instead of the descriptor of a kept file: it is not open */
+	KEPT_MISSING = -2,        /* the kernel has no such file */
 };
 
 /* The files of the host that each round reads. */
@@ -362,7 +364,7 @@ static void close_kept(int *kept)
 {
 	if (*kept >= 0)
 		close(*kept);
-	*kept = -1;
+	*kept = KEPT_CLOSED;
 }
 
 static void close_kept_files(struct roots *roots)
@@ -397,10 +399,10 @@ void roots_keep_files(struct roots *roots)
 	close_kept_files(roots);
 	roots->kept = memory_allocate(ARRAY_COUNT(kept_files) * sizeof(*roots->kept));
 	for (size_t i = 0; i < ARRAY_COUNT(kept_files); i++)
-		roots->kept[i] = -1;
+		roots->kept[i] = KEPT_CLOSED;
 }
 
-/* The descriptor of a file that is to be kept open, -1 while it is not; NULL for other files. */
+/* The descriptor of a file that is to be kept open, or KEPT_…; NULL for other files. */
 static int *find_kept(const struct roots *roots, enum root_kind root, const char *path)
 {
 	for (size_t i = 0; roots->kept != NULL && i < ARRAY_COUNT(kept_files); i++) {
@@ -408,6 +410,11 @@ static int *find_kept(const struct roots *roots, enum root_kind root, const char
 			return &roots->kept[i];
 	}
 	return NULL;
+}
+
+static bool is_made_by_kernel(int descriptor)
+{
+	return is_file_system(descriptor, PROC_SUPER_MAGIC) || is_file_system(descriptor, SYSFS_MAGIC);
 }
 
 /*
@@ -419,22 +426,29 @@ static bool is_keepable(int descriptor)
 {
 	struct rlimit limit;
 
-	return (is_file_system(descriptor, PROC_SUPER_MAGIC) || is_file_system(descriptor, SYSFS_MAGIC)) &&
-	       getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)descriptor + LEFT_MIN < limit.rlim_cur;
+	return is_made_by_kernel(descriptor) && getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
+	       (rlim_t)descriptor + LEFT_MIN < limit.rlim_cur;
 }
 
 static int read_kept(int directory, const char *path, int *kept, struct buffer *buffer)
 {
 	int descriptor, result;
 
+	if (*kept == KEPT_MISSING)
+		return -ENOENT;
 	if (*kept >= 0 && lseek(*kept, 0, SEEK_SET) == 0 &&
 	    file_read_descriptor(*kept, buffer, FILE_SIZE_MAX) == 0)
 		return 0;
 	/* what it was a file of may have gone, and come again */
 	close_kept(kept);
 	descriptor = openat(directory, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (descriptor < 0)
-		return -errno;
+	if (descriptor < 0) {
+		result = -errno;
+		/* procfs looks for a missing file again each time, in all that the directory has */
+		if (result == -ENOENT && is_made_by_kernel(directory))
+			*kept = KEPT_MISSING;
+		return result;
+	}
 	result = file_read_descriptor(descriptor, buffer, FILE_SIZE_MAX);
 	if (result == 0 && is_keepable(descriptor))
 		*kept = descriptor;
