@@ -56,6 +56,7 @@ uint64_t order_key(double number, bool ascending)
 enum {
 	KEY_BYTES = 16, /* of both numbers of an item */
 	BYTE_VALUES = 256,
+	FEW = 128, /* items that insertion sorts sooner than the counts of all bytes are cleared */
 };
 
 static uint8_t byte_of(const struct order_item *item, unsigned int byte)
@@ -63,8 +64,26 @@ static uint8_t byte_of(const struct order_item *item, unsigned int byte)
 	return (uint8_t)(byte < 8 ? item->second >> (8 * byte) : item->first >> (8 * (byte - 8)));
 }
 
+static bool is_behind(const struct order_item *left, const struct order_item *right)
+{
+	return left->first != right->first ? left->first > right->first : left->second > right->second;
+}
+
+/* By insertion: equal items keep their order. */
+static void order_few(struct order_item *items, size_t count)
+{
+	for (size_t i = 1; i < count; i++) {
+		const struct order_item item = items[i];
+		size_t place = i;
+
+		for (; place != 0 && is_behind(&items[place - 1], &item); place--)
+			items[place] = items[place - 1];
+		items[place] = item;
+	}
+}
+
 /* By the lowest byte first, each pass keeping what the ones before it did. */
-void order_items(struct order_item *items, size_t count)
+static void order_many(struct order_item *items, size_t count)
 {
 	size_t(*counts)[BYTE_VALUES] = memory_allocate_zero(KEY_BYTES, sizeof(*counts));
 	struct order_item *from = items, *to = memory_allocate((count + 1) * sizeof(*to)), *spare = to;
@@ -94,6 +113,14 @@ void order_items(struct order_item *items, size_t count)
 		memcpy(items, from, count * sizeof(*items));
 	free(spare);
 	free(counts);
+}
+
+void order_items(struct order_item *items, size_t count)
+{
+	if (count <= FEW)
+		order_few(items, count);
+	else
+		order_many(items, count);
 }
 
 static void swap(char *left, char *right, size_t size)
