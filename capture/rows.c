@@ -486,6 +486,8 @@ static void compact_columns(struct round *round, const uint32_t *new_row)
 	compact(snapshot->start_time, sizeof(*snapshot->start_time), new_row, count);
 	compact(snapshot->stuck_ns, sizeof(*snapshot->stuck_ns), new_row, count);
 	compact(snapshot->waiting_ns, sizeof(*snapshot->waiting_ns), new_row, count);
+	compact(snapshot->wait_class, sizeof(*snapshot->wait_class), new_row, count);
+	compact(snapshot->wait_object, sizeof(*snapshot->wait_object), new_row, count);
 	compact(round->old_row, sizeof(*round->old_row), new_row, count);
 	compact(round->states, sizeof(*round->states), new_row, count);
 	compact(round->comm, sizeof(*round->comm), new_row, count);

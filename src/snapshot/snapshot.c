@@ -167,6 +167,8 @@ void snapshot_reserve(struct snapshot *snapshot, size_t capacity)
 	snapshot->start_time = enlarge(snapshot->start_time, old, capacity, sizeof(uint64_t));
 	snapshot->stuck_ns = enlarge_optional(snapshot->stuck_ns, old, capacity, sizeof(uint64_t));
 	snapshot->waiting_ns = enlarge_optional(snapshot->waiting_ns, old, capacity, sizeof(uint64_t));
+	snapshot->wait_class = enlarge_optional(snapshot->wait_class, old, capacity, sizeof(uint8_t));
+	snapshot->wait_object = enlarge_optional(snapshot->wait_object, old, capacity, sizeof(uint32_t));
 	for (size_t i = 0; i < METRIC_COUNT; i++)
 		snapshot->values[i] = enlarge_optional(snapshot->values[i], old, capacity, sizeof(uint64_t));
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {

@@ -17,6 +17,7 @@
 #include "metric/metric.h"
 #include "metric/reason.h"
 #include "metric/source.h"
+#include "metric/wait_class.h"
 #include "task_fields.h"
 
 /*
@@ -467,6 +468,14 @@ struct snapshot {
 	 * SNAPSHOT_STUCK_AFTER_NS, or since the previous round if that is shorter, and 0 for all others.
 	 */
 	uint64_t *waiting_ns;
+	/*
+	 * What each thread was doing or waiting for (enum wait_class), and the object of the wait: id in
+	 * `strings`, 0 for none. The text of an object makes sense after the name of the class, such as
+	 * ":5432 postgres" of a socket. NULL, both at once: unknown. WAIT_CLASS_UNKNOWN: unknown for this
+	 * thread, and source_reason of SOURCE_WAIT says why.
+	 */
+	uint8_t *wait_class;
+	uint32_t *wait_object;
 
 	reason_id metric_reason[METRIC_COUNT];   /* for all threads; REASON_READ: what the source says */
 	enum source metric_source[METRIC_COUNT]; /* which of two equivalent sources filled it */

@@ -76,6 +76,8 @@ void snapshot_release(struct snapshot *snapshot)
 	free(snapshot->start_time);
 	free(snapshot->stuck_ns);
 	free(snapshot->waiting_ns);
+	free(snapshot->wait_class);
+	free(snapshot->wait_object);
 	for (size_t i = 0; i < METRIC_COUNT; i++)
 		free(snapshot->values[i]);
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {
