@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_WAIT_CALL_H
+#define CTOP_WAIT_CALL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "metric/wait_class.h"
+
+/* From the system call that a thread sleeps in, and the file behind its descriptor, to what it waits for. */
+
+enum {
+	WAIT_CALL_ARGUMENTS = 3,
+	WAIT_CALL_LIMIT = 512, /* no ABI has a call with a number from here on; a power of two */
+	WAIT_CALL_NONE = -1,   /* the number of a thread that entered the kernel by an exception */
+	WAIT_OBJECT_SIZE = 64, /* of the text of an object, with its NUL */
+};
+
+/* A system call, as its registers have it. */
+struct wait_call {
+	int32_t number; /* WAIT_CALL_NONE: it is an exception */
+	bool is_compat; /* by the 32-bit ABI of the architecture */
+	uint64_t arguments[WAIT_CALL_ARGUMENTS];
+};
+
+/* A file that a thread waits for. */
+struct wait_file {
+	uint32_t mode;   /* st_mode; of no meaning with ANON_INODE_FS_MAGIC */
+	uint64_t magic;  /* s_magic of its superblock: include/uapi/linux/magic.h */
+	uint32_t device; /* of a device file, as the kernel encodes it (major << 20 | minor); else 0 */
+	uint64_t inode;
+	char name[32]; /* last component, cut, NUL-terminated; "" if unknown */
+	/* Of a socket. */
+	uint16_t family;                  /* AF_…, 0 if unknown */
+	uint16_t local_port, remote_port; /* in host byte order; 0: none */
+	uint8_t remote_address[16];       /* IPv4 in the first four bytes */
+	uint32_t peer;                    /* process at the other end of a unix socket, 0 if unknown */
+};
+
+/*
+ * The class of a system call; WAIT_CLASS_UNKNOWN if it depends on the file behind its first argument. Calls
+ * that are in no table are WAIT_CLASS_OTHER.
+ */
+enum wait_class wait_call_class(const struct wait_call *call);
+
+/* Whether the first argument of a call is a descriptor that says more: a socket, an eventpoll, a file. */
+bool wait_call_has_descriptor(bool is_compat, int32_t number);
+
+/* Whether the call is restart_syscall(2), in which a thread waits for what it waited for before. */
+bool wait_call_is_restart(const struct wait_call *call);
+
+/* The class of a wait for a file. */
+enum wait_class wait_file_class(const struct wait_file *file);
+
+/*
+ * Writes the text of the object of a wait, "" for none: the address of a futex, " lock" behind it if its
+ * value is that of a locked mutex (glibc, musl, Rust); the service port or peer of a socket; the name of a
+ * file. `file` is NULL if the call has none or it is unknown. `peer_name` is the name of file->peer, or NULL.
+ * Returns the length in bytes.
+ */
+size_t wait_call_object(enum wait_class class, const struct wait_call *call, const struct wait_file *file,
+			const char *peer_name, char text[static WAIT_OBJECT_SIZE]);
+
+#endif
