@@ -173,6 +173,12 @@ static bool is_surprising(const struct column *column)
 	return false;
 }
 
+/* The bound of ids in a list: without elements only 0, which stands for none, is one. */
+static uint64_t end_of_ids(size_t count)
+{
+	return count != 0 ? count : 1;
+}
+
 /* Column `index`, which has the `place`-th streams. */
 static struct column column_of(struct round *round, unsigned int index, unsigned int place)
 {
@@ -191,7 +197,7 @@ static struct column column_of(struct round *round, unsigned int index, unsigned
 	if (index == COLUMN_TID || index == COLUMN_TRIPLE)
 		column.step = 1;
 	if (index == COLUMN_TRIPLE)
-		column.end = round->now->triple_count;
+		column.end = end_of_ids(round->now->triple_count);
 	column.is_reason = index >= COLUMN_REASONS && index < COLUMN_VALUES;
 	return column;
 }
@@ -201,9 +207,9 @@ static uint64_t metric_end(const struct round *round, enum metric metric)
 {
 	switch (metric_type(metric)->encoding) {
 	case METRIC_ENCODING_STRING:
-		return round->now->strings.count;
+		return end_of_ids(round->now->strings.count);
 	case METRIC_ENCODING_CPU_SET:
-		return round->now->cpu_sets.count;
+		return end_of_ids(round->now->cpu_sets.count);
 	case METRIC_ENCODING_CHARACTER:
 		return 0x110000; /* of Unicode */
 	case METRIC_ENCODING_BOOLEAN:

@@ -443,6 +443,32 @@ static void test_nameless(void **state)
 	recorder_release(recorder);
 }
 
+/* Ids of a round without names, sets and triples, in a crafted round. */
+static void test_ids_of_nothing(void **state)
+{
+	static const enum metric metrics_of_ids[] = {METRIC_THREAD_COUNT, METRIC_POLICY, METRIC_CPU_AFFINITY};
+	struct recorder *recorder = recorder_create(3);
+	struct recording blobs = {0};
+	struct error error = {""};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(metrics_of_ids); i++) {
+		struct snapshot *round = snapshot_create();
+		const size_t thread = snapshot_add_thread(round, 7, 7);
+
+		if (metrics_of_ids[i] == METRIC_THREAD_COUNT)
+			round->triple[thread] = 100000;
+		else
+			snapshot_column(round, metrics_of_ids[i])[thread] = 100000;
+		snapshot_finish(round);
+		recorder_encode(recorder, round, NULL, NULL, NAN, &blobs);
+		assert_int_equal(try_decode(blobs.state.data, blobs.state.length, NULL, &error), -EBADMSG);
+		snapshot_release(round);
+	}
+	recording_release(&blobs);
+	recorder_release(recorder);
+}
+
 static void test_cut(void **state)
 {
 	const struct damage *damage = *state;
@@ -531,6 +557,7 @@ int main(void)
 		cmocka_unit_test(test_even_times),
 		cmocka_unit_test(test_names_of_earlier_versions),
 		cmocka_unit_test_setup_teardown(test_nameless, make_damage, free_damage),
+		cmocka_unit_test(test_ids_of_nothing),
 		cmocka_unit_test_setup_teardown(test_cut, make_damage, free_damage),
 		cmocka_unit_test_setup_teardown(test_flipped_bits, make_damage, free_damage),
 		cmocka_unit_test_setup_teardown(test_wrong_other, make_damage, free_damage),
