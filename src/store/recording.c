@@ -98,12 +98,25 @@ static void code_marks(struct round *round)
 		coder_bit(&round->coder, stream, true);
 }
 
+/* No thread was read from a source that the version which recorded the round did not know. */
+static void note_unknown_sources(struct round *round)
+{
+	const struct vocabulary *words = round->words;
+
+	for (unsigned int source = 0; source < SOURCE_COUNT; source++) {
+		if (vocabulary_put(words, VOCABULARY_SOURCE, source) == words->count[VOCABULARY_SOURCE])
+			round->now->default_reason[source] = REASON_NOT_IN_FILE;
+	}
+}
+
 /* A round, in the order that its parts need. */
 static void code_round(struct round *round)
 {
 	code_marks(round);
 	round_code_more_reasons(round);
 	round_code_facts(round);
+	if (round->coder.decoding)
+		note_unknown_sources(round);
 	round_code_names(round);
 	round_code_rows(round);
 	if (round->coder.failed)

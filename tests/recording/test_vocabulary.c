@@ -50,7 +50,7 @@ static const char *name_of(enum vocabulary_kind kind, uint16_t own)
 static bool is_lacking(enum vocabulary_kind kind, uint16_t own)
 {
 	return (kind == VOCABULARY_METRIC && (own == METRIC_NICE || own == METRIC_BLOCK_MAX)) ||
-	       (kind == VOCABULARY_SOURCE && own == SOURCE_HIWATER) ||
+	       (kind == VOCABULARY_SOURCE && (own == SOURCE_HIWATER || own == SOURCE_WAIT)) ||
 	       (kind == VOCABULARY_FEATURE && own == 2) || (kind == VOCABULARY_ENDED && own == 9);
 }
 
@@ -136,6 +136,7 @@ static void check_source(const struct snapshot *live, const struct snapshot *dec
 	if (!is_known(VOCABULARY_SOURCE, source)) {
 		assert_null(decoded->source_reason[source]);
 		assert_null(decoded->read_at[source]);
+		assert_int_equal(decoded->default_reason[source], REASON_NOT_IN_FILE);
 		return;
 	}
 	assert_int_equal(live->read_at[source] != NULL, decoded->read_at[source] != NULL);
