@@ -262,6 +262,12 @@ uint64_t *snapshot_read_times(struct snapshot *snapshot, enum source source)
 	return snapshot->read_at[source];
 }
 
+void snapshot_make_wait_columns(struct snapshot *snapshot)
+{
+	snapshot->wait_class = memory_allocate_zero(snapshot->thread_capacity + 1, sizeof(uint8_t));
+	snapshot->wait_object = memory_allocate_zero(snapshot->thread_capacity + 1, sizeof(uint32_t));
+}
+
 /* Whether most of the names of a snapshot may be those of its threads. */
 static bool names_are_worth_keeping(const struct snapshot *snapshot, size_t begun)
 {

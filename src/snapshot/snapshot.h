@@ -432,9 +432,9 @@ struct snapshot {
 	 * ascends, and the process, id and start time of the two are the same (whether one thread took over
 	 * what another was is for thread_match() to find). With `moved_known`, `moved` lists, ascending, the
 	 * threads without such an index and all of which a value, a state, a reason or a flag is another one
-	 * (stuck_ns, waiting_ns with its mark, ages and reading times apart): the others hold what they held,
-	 * an id in a pool standing for the same text. A thread that waits for a CPU in either is always among
-	 * them.
+	 * (stuck_ns, waiting_ns with its mark, wait_class, wait_object, ages and reading times apart): the
+	 * others hold what they held, an id in a pool standing for the same text. A thread that waits for a
+	 * CPU in either is always among them.
 	 */
 	uint64_t carried_serial;
 	uint32_t *carried_row; /* NULL where carried_serial is 0 */
@@ -474,6 +474,7 @@ struct snapshot {
 	 * ":5432 postgres" of a socket. NULL, both at once: unknown. WAIT_CLASS_UNKNOWN: unknown for this
 	 * thread, and source_reason of SOURCE_WAIT says why.
 	 */
+#define SNAPSHOT_WAIT_OBJECT_MAX 64 /* bytes of the text of an object; files have no longer one */
 	uint8_t *wait_class;
 	uint32_t *wait_object;
 
@@ -558,9 +559,10 @@ void snapshot_release(struct snapshot *snapshot);
 
 /*
  * A snapshot of its own with the rows that are `kept` of a finished one, and in each what is counted from it:
- * values, reasons, reading times, waits under way and contexts; no names of threads. Besides it has numbers
- * of the host, pressure, cgroups and resident memory, and no times of waits. `*ret_new_row` gets the new row
- * of each old one, UINT32_MAX for none. The caller releases the one and frees the other.
+ * values, reasons, reading times, waits under way and contexts; no names of threads, and not what they wait
+ * for. Besides it has numbers of the host, pressure, cgroups and resident memory, and no times of waits.
+ * `*ret_new_row` gets the new row of each old one, UINT32_MAX for none. The caller releases the one and frees
+ * the other.
  */
 struct snapshot *snapshot_excerpt(const struct snapshot *snapshot, const bool kept[], uint32_t **ret_new_row);
 
@@ -656,6 +658,9 @@ static inline uint64_t snapshot_source_read_time(const struct snapshot *snapshot
 	return snapshot->read_at[source] != NULL ? snapshot->read_at[source][thread]
 						 : snapshot->provenance.boottime_ns;
 }
+
+/* Makes the columns of what threads wait for, WAIT_CLASS_UNKNOWN for all; there must be none. */
+void snapshot_make_wait_columns(struct snapshot *snapshot);
 
 /* The time column of a source, made (filled with boottime_ns) when it does not exist yet. */
 uint64_t *snapshot_read_times(struct snapshot *snapshot, enum source source);

@@ -292,6 +292,8 @@ static void gather_thread(struct emitter *emitter, size_t thread, struct thread_
 	record->stuck_ns = snapshot->waiting_ns == NULL && snapshot->stuck_ns != NULL
 				   ? snapshot->stuck_ns[thread]
 				   : 0;
+	record->wait_class = snapshot->wait_class != NULL ? snapshot->wait_class[thread] : WAIT_CLASS_UNKNOWN;
+	record->wait_object = snapshot->wait_object != NULL ? snapshot->wait_object[thread] : 0;
 	record->resident = find_resident(emitter, thread);
 	record->smaps = find_smaps(emitter, thread);
 	record->layout = find_layout(emitter, thread);
@@ -366,6 +368,22 @@ static bool emit_waits(struct emitter *emitter)
 	if (snapshot->waiting_ns == NULL && snapshot->stuck_ns == NULL)
 		return false;
 	emit_text(emitter, snapshot->waiting_ns != NULL ? MEMBER_WAITS_UNDER_WAY : MEMBER_WAITS_STUCK);
+	return true;
+}
+
+static bool emit_wait_classes(struct emitter *emitter)
+{
+	if (emitter->snapshot->wait_class == NULL)
+		return false;
+	buffer_append_text(&emitter->json, "true");
+	return true;
+}
+
+static bool emit_wait_class(struct emitter *emitter, enum wait_class class)
+{
+	if (class == WAIT_CLASS_UNKNOWN)
+		return false;
+	emit_text(emitter, wait_classes[class].name);
 	return true;
 }
 
@@ -728,6 +746,10 @@ static bool emit_container(struct emitter *emitter, const struct member *member,
 		return emit_buckets(emitter, field, member->count);
 	case MEMBER_WAITS:
 		return emit_waits(emitter);
+	case MEMBER_WAIT_CLASSES:
+		return emit_wait_classes(emitter);
+	case MEMBER_WAIT_CLASS:
+		return emit_wait_class(emitter, *(const uint8_t *)field);
 	case MEMBER_TASK_FIELDS:
 		return emit_task_fields(emitter, member->object);
 	case MEMBER_TASK_FIELD_EVENTS:

@@ -508,6 +508,36 @@ static void apply_waits(struct loader *loader)
 	}
 }
 
+/* What threads wait for is known of none: where the file gives no other reason, it is not in the file. */
+static void mark_waits_not_in_file(struct snapshot *snapshot)
+{
+	reason_id *reasons = snapshot->source_reason[SOURCE_WAIT];
+
+	if (snapshot->default_reason[SOURCE_WAIT] == REASON_READ)
+		snapshot->default_reason[SOURCE_WAIT] = REASON_NOT_IN_FILE;
+	for (size_t i = 0; reasons != NULL && i < snapshot->thread_count; i++) {
+		if (reasons[i] == REASON_READ)
+			reasons[i] = REASON_NOT_IN_FILE;
+	}
+}
+
+/* Keeps what threads wait for if the file says that it has it. The beginning of a window never has it. */
+static void apply_wait_classes(struct loader *loader)
+{
+	struct snapshot *snapshot = loader->snapshot;
+
+	if (loader->knows_wait_classes && snapshot->wait_class == NULL)
+		snapshot_make_wait_columns(snapshot);
+	if (loader->knows_wait_classes)
+		return;
+	free(snapshot->wait_class);
+	free(snapshot->wait_object);
+	snapshot->wait_class = NULL;
+	snapshot->wait_object = NULL;
+	if (loader->outer == NULL)
+		mark_waits_not_in_file(snapshot);
+}
+
 /* Beside the processes of `heap` those known only from the `layout` of their threads. */
 static void apply_heap(struct loader *loader)
 {
@@ -706,6 +736,7 @@ static void conclude(struct loader *loader)
 {
 	mark_names(loader);
 	apply_reasons(loader);
+	apply_wait_classes(loader);
 	apply_ages(loader);
 	if (loader->inner != NULL && load_window_fits(loader)) {
 		conclude(loader->inner);

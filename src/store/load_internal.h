@@ -121,6 +121,7 @@ struct loader {
 	bool names_are_marked; /* true from file version NAMES_MARKED_SINCE on */
 	/* `waits` says so; before that is known, values are kept in the column */
 	bool knows_waits, knows_stuck;
+	bool knows_wait_classes;             /* `wait_classes` says so */
 	uint8_t touched[OBJECT_MEMBERS_MAX]; /* metrics of which `thread` may have a value */
 	size_t touched_count;
 

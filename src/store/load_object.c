@@ -261,6 +261,18 @@ static bool load_string(struct loader *loader, const struct member *member, void
 	return true;
 }
 
+/* A class that only a later version knows is one of no other class here. */
+static bool load_wait_class(uint8_t *field, const struct json_scalar *scalar)
+{
+	enum wait_class class;
+
+	if (scalar->type != JSON_STRING)
+		return false;
+	class = wait_class_find(scalar->text, scalar->length);
+	*field = (uint8_t)(class != WAIT_CLASS_UNKNOWN ? class : WAIT_CLASS_OTHER);
+	return true;
+}
+
 static bool load_boolean(const struct member *member, void *field, const struct json_scalar *scalar)
 {
 	if (scalar->type != JSON_BOOLEAN)
@@ -315,6 +327,11 @@ static bool store(struct loader *loader, const struct member *member, void *targ
 		loader->knows_waits = is_text(scalar, MEMBER_WAITS_UNDER_WAY);
 		loader->knows_stuck = is_text(scalar, MEMBER_WAITS_STUCK);
 		return scalar->type == JSON_STRING;
+	case MEMBER_WAIT_CLASSES:
+		loader->knows_wait_classes = scalar->boolean;
+		return scalar->type == JSON_BOOLEAN;
+	case MEMBER_WAIT_CLASS:
+		return load_wait_class(field, scalar);
 	default:
 		return false;
 	}
@@ -378,6 +395,7 @@ static const char *expectation_of(const struct loader *loader, const struct memb
 		return value_words(member, words);
 	case MEMBER_BOOLEAN:
 	case MEMBER_FLAG:
+	case MEMBER_WAIT_CLASSES:
 		return "true or false";
 	case MEMBER_OPTIONAL_U64:
 		return number_words(UINT64_MAX, " or null", words);
@@ -386,6 +404,7 @@ static const char *expectation_of(const struct loader *loader, const struct memb
 	case MEMBER_VERSION:
 		return "a number";
 	case MEMBER_WAITS:
+	case MEMBER_WAIT_CLASS:
 		return "a string";
 	default:
 		break;

@@ -82,6 +82,30 @@ static void spread_values(struct loader *loader, size_t thread)
 	}
 }
 
+/* The text of an object, cut where it is longer than any that ctop writes. */
+static uint32_t limit_object(struct snapshot *snapshot, uint32_t object)
+{
+	const char *text = snapshot_text(snapshot, object);
+	size_t kept = SNAPSHOT_WAIT_OBJECT_MAX;
+
+	if (string_pool_length(&snapshot->strings, object) <= kept)
+		return object;
+	while (kept != 0 && ((unsigned char)text[kept] & 0xc0) == 0x80)
+		kept--; /* no character is cut in two */
+	return string_pool_intern(&snapshot->strings, text, kept);
+}
+
+/* An object without a class is left out. */
+static void spread_wait(struct snapshot *snapshot, size_t thread, const struct thread_record *record)
+{
+	if (record->wait_class == WAIT_CLASS_UNKNOWN)
+		return;
+	if (snapshot->wait_class == NULL)
+		snapshot_make_wait_columns(snapshot);
+	snapshot->wait_class[thread] = record->wait_class;
+	snapshot->wait_object[thread] = limit_object(snapshot, record->wait_object);
+}
+
 void load_end_thread(struct loader *loader, const struct frame *element)
 {
 	const struct thread_record *record = &loader->thread;
@@ -106,6 +130,7 @@ void load_end_thread(struct loader *loader, const struct frame *element)
 		snapshot->stuck_ns = memory_allocate_zero(snapshot->thread_capacity, sizeof(uint64_t));
 	if (snapshot->stuck_ns != NULL)
 		snapshot->stuck_ns[thread] = record->stuck_ns;
+	spread_wait(snapshot, thread, record);
 	if (record->resident.present && record->tid == record->tgid) {
 		snapshot_add_resident(snapshot, thread, record->resident.value, 0);
 		snapshot->resident_missing = REASON_READ;

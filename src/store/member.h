@@ -104,7 +104,9 @@ enum member_type {
 	MEMBER_ENDED_MISSED,    /* reasons for what is not known; object of strings by slot */
 	/* Numbers of the types above are part of the rounds' format. */
 	MEMBER_LATENCY_SHARES, /* as MEMBER_LATENCY_RECORDS */
-	MEMBER_OWN_NAMES, /* no field: which names of a triple ctop made up; array of MEMBER_NAME_WORDS */
+	MEMBER_OWN_NAMES,    /* no field: which names of a triple ctop made up; array of MEMBER_NAME_WORDS */
+	MEMBER_WAIT_CLASS,   /* uint8_t, enum wait_class; a string, left out when unknown */
+	MEMBER_WAIT_CLASSES, /* no field: true, written where the snapshot has wait_class */
 	MEMBER_TYPE_COUNT,
 };
 
@@ -165,6 +167,8 @@ struct thread_record {
 	struct triple names;
 	const char *layout; /* of its allocator, NULL for the ordinary one */
 	uint8_t flags;
+	uint8_t wait_class;   /* enum wait_class */
+	uint32_t wait_object; /* id in snapshot.strings */
 	uint64_t start_time;
 	uint64_t waiting_ns;
 	struct optional_u64 resident; /* bytes, of the process, where this is its leader */

@@ -108,6 +108,18 @@ static void assert_contexts_equal(const struct task_fields *left, const struct t
 	}
 }
 
+/* What a thread waits for, and why that is unknown. */
+static void assert_waits_equal(const struct snapshot *left, const struct snapshot *right, size_t thread)
+{
+	assert_int_equal(left->wait_class == NULL, right->wait_class == NULL);
+	if (left->wait_class == NULL)
+		return;
+	assert_int_equal(left->wait_class[thread], right->wait_class[thread]);
+	assert_ids_equal(left, left->wait_object[thread], right, right->wait_object[thread]);
+	assert_int_equal(snapshot_source_reason(left, thread, SOURCE_WAIT),
+			 snapshot_source_reason(right, thread, SOURCE_WAIT));
+}
+
 void assert_snapshots_equal(const struct snapshot *left, const struct snapshot *right)
 {
 	const char *difference = round_facts_difference(left, right);
@@ -117,6 +129,7 @@ void assert_snapshots_equal(const struct snapshot *left, const struct snapshot *
 	assert_int_equal(left->thread_count, right->thread_count);
 	for (size_t i = 0; i < left->thread_count; i++) {
 		assert_threads_equal(left, i, right, i);
+		assert_waits_equal(left, right, i);
 		if (left->task_fields.owner != NULL)
 			assert_contexts_equal(&left->task_fields, &right->task_fields, i);
 	}

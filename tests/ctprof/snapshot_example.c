@@ -400,6 +400,13 @@ static void add_states(struct snapshot *snapshot)
 	snapshot->waiting_ns = memory_allocate_zero(snapshot->thread_capacity, sizeof(uint64_t));
 	snapshot->waiting_ns[0] = 4200000001;
 	snapshot->waiting_ns[3] = UINT64_MAX;
+	snapshot_make_wait_columns(snapshot);
+	snapshot->wait_class[0] = WAIT_CLASS_KERNEL_IDLE;
+	snapshot->wait_class[2] = WAIT_CLASS_SOCKET;
+	snapshot->wait_object[2] = intern(snapshot, ":5432 \"db\"");
+	snapshot->wait_class[3] = WAIT_CLASS_FUTEX;
+	snapshot->wait_object[3] = intern(snapshot, "0x7f3a12c0 lock");
+	snapshot_source_reasons(snapshot, SOURCE_WAIT)[1] = REASON_NOT_PERMITTED;
 	snapshot->thread_flags[0] |= THREAD_KERNEL;
 	snapshot->thread_flags[3] |= THREAD_WAIT_AT_LEAST | THREAD_FORKED;
 	snapshot->uid[1] = 1000;

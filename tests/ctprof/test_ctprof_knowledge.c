@@ -145,6 +145,99 @@ static void test_waits(void **state)
 	}
 }
 
+static void expect_wait(const struct snapshot *snapshot, size_t thread, enum wait_class class,
+			const char *object)
+{
+	assert_int_equal(snapshot->wait_class[thread], class);
+	assert_string_equal(snapshot_text(snapshot, snapshot->wait_object[thread]), object);
+}
+
+#define CLASSES "'wait_classes':true"
+
+/* What threads wait for is known where the file says so at its top. */
+static void test_wait_classes(void **state)
+{
+	struct snapshot *snapshot = read_knowledge(
+		CLASSES ",'missing':{'wait':'not-permitted'}",
+		"'wait_class':'socket','wait_object':':22','missing':{'wait':'read'}", "");
+
+	(void)state;
+	expect_wait(snapshot, 0, WAIT_CLASS_SOCKET, ":22");
+	expect_wait(snapshot, 1, WAIT_CLASS_UNKNOWN, "");
+	assert_int_equal(snapshot_source_reason(snapshot, 0, SOURCE_WAIT), REASON_READ);
+	assert_int_equal(snapshot_source_reason(snapshot, 1, SOURCE_WAIT), REASON_NOT_PERMITTED);
+	snapshot_release(snapshot);
+	/* a class of a later version, and an object of no class */
+	snapshot = read_knowledge(CLASSES, "'wait_class':'moon','wait_object':'full'",
+				  "'wait_object':'nothing'");
+	expect_wait(snapshot, 0, WAIT_CLASS_OTHER, "full");
+	expect_wait(snapshot, 1, WAIT_CLASS_UNKNOWN, "");
+	snapshot_release(snapshot);
+	/* without threads that have any */
+	snapshot = read_knowledge(CLASSES, "", "");
+	expect_wait(snapshot, 0, WAIT_CLASS_UNKNOWN, "");
+	assert_int_equal(snapshot->default_reason[SOURCE_WAIT], REASON_READ);
+	snapshot_release(snapshot);
+}
+
+/* Files of earlier versions have no classes; a file may also say why it has none. */
+static void test_no_wait_classes(void **state)
+{
+	static const char *const tops[] = {"", "'wait_classes':false", "'missing':{'wait':'not-read'}"};
+	char *foreign = example_with_record(example_record);
+	struct snapshot *snapshot = example_accept(foreign, "");
+
+	(void)state;
+	assert_null(snapshot->wait_class);
+	assert_int_equal(snapshot->default_reason[SOURCE_WAIT], REASON_NOT_IN_FILE);
+	snapshot_release(snapshot);
+	free(foreign);
+	for (size_t i = 0; i < ARRAY_COUNT(tops); i++) {
+		snapshot = read_knowledge(tops[i], "'wait_class':'futex','wait_object':'0x1'",
+					  "'missing':{'wait':'ended'}");
+		assert_null(snapshot->wait_class);
+		assert_null(snapshot->wait_object);
+		assert_int_equal(snapshot_source_reason(snapshot, 0, SOURCE_WAIT),
+				 i == 2 ? REASON_NOT_READ : REASON_NOT_IN_FILE);
+		assert_int_equal(snapshot_source_reason(snapshot, 1, SOURCE_WAIT), REASON_ENDED);
+		snapshot_release(snapshot);
+	}
+	/* what is not there was not read */
+	snapshot = read_knowledge("'missing':{'wait':'ended'}", "'missing':{'wait':'read'}", "");
+	assert_int_equal(snapshot_source_reason(snapshot, 0, SOURCE_WAIT), REASON_NOT_IN_FILE);
+	assert_int_equal(snapshot_source_reason(snapshot, 1, SOURCE_WAIT), REASON_ENDED);
+	snapshot_release(snapshot);
+}
+
+/* Objects that ctop would not write: long ones are cut after a whole character, and none has the mark of
+ * names that ctop made up. */
+static void test_odd_wait_objects(void **state)
+{
+	struct buffer first = {0}, second = {0};
+	struct snapshot *snapshot;
+
+	(void)state;
+	buffer_append_text(&first, "'wait_class':'file','wait_object':'");
+	buffer_append_text(&second, "'wait_class':'pipe','wait_object':'");
+	for (int i = 0; i < 10000; i++) {
+		buffer_append_text(&first, "x");
+		buffer_append_text(&second, "\u20ac"); /* three bytes */
+	}
+	buffer_append_text(&first, "'");
+	buffer_append_text(&second, "'");
+	snapshot = read_knowledge(CLASSES, first.data, second.data);
+	assert_int_equal(string_pool_length(&snapshot->strings, snapshot->wait_object[0]), 64);
+	assert_int_equal(string_pool_length(&snapshot->strings, snapshot->wait_object[1]), 63);
+	snapshot_release(snapshot);
+	buffer_release(&first);
+	buffer_release(&second);
+	snapshot = read_knowledge(CLASSES, "'wait_class':'file','wait_object':'a\\u0000'",
+				  "'wait_class':'file','wait_object':'b\\u0000c\\u001b[m'");
+	expect_wait(snapshot, 0, WAIT_CLASS_FILE, "a\uFFFD");
+	assert_int_equal(string_pool_length(&snapshot->strings, snapshot->wait_object[1]), 6);
+	snapshot_release(snapshot);
+}
+
 /* What is unknown is skipped, what lacks is 0, and more buckets or groups than there are make no harm. */
 static void test_latency(void **state)
 {
@@ -215,6 +308,8 @@ static void test_wrong_types_are_refused(void **state)
 		"\"titles\":[{\"tgid\":1,\"text\":2}]",
 		"\"host\":{\"cpu_ticks\":[0.5]}",
 		"\"version\":\"1\"",
+		"\"wait_classes\":\"true\"",
+		"\"wait_classes\":{}",
 		"\"uid\":-1",
 		"\"roots\":{\"proc\":1}",
 		"\"namespaces\":{\"pid\":\"1\"}",
@@ -321,6 +416,9 @@ int main(void)
 		cmocka_unit_test(test_threads_and_cgroups),
 		cmocka_unit_test(test_titles),
 		cmocka_unit_test(test_waits),
+		cmocka_unit_test(test_wait_classes),
+		cmocka_unit_test(test_no_wait_classes),
+		cmocka_unit_test(test_odd_wait_objects),
 		cmocka_unit_test(test_latency),
 		cmocka_unit_test(test_wrong_types_are_refused),
 		cmocka_unit_test(test_foreign_files_go_by_flags),

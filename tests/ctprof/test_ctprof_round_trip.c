@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What is written satisfies a strict reader and is read back as it was. */
 #include <glob.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -94,6 +95,37 @@ static void test_waits(void **state)
 	snapshot_release(snapshot);
 }
 
+/* Every class, also one that is unknown; and threads whose classes are all unknown. */
+static void test_wait_classes(void **state)
+{
+	struct snapshot *snapshot = snapshot_create();
+
+	(void)state;
+	snapshot->provenance.present = true;
+	snapshot->default_reason[SOURCE_WAIT] = REASON_NOT_PERMITTED;
+	for (uint32_t i = 0; i < WAIT_CLASS_COUNT; i++) {
+		snapshot_add_thread(snapshot, 10, 10 + i);
+		snapshot_column(snapshot, METRIC_STATE)[i] = 'S';
+	}
+	snapshot_intern_triple(snapshot, (struct triple){0});
+	check_round_trip(snapshot);
+	snapshot_make_wait_columns(snapshot);
+	check_round_trip(snapshot);
+	for (uint32_t i = 0; i < WAIT_CLASS_COUNT; i++) {
+		char text[16];
+		const int length = snprintf(text, sizeof(text), "object %u", i / 2);
+
+		snapshot->wait_class[i] = (uint8_t)i;
+		if (i % 3 != 0)
+			snapshot->wait_object[i] = string_pool_intern(&snapshot->strings, text,
+								      (size_t)length);
+		snapshot_source_reasons(snapshot, SOURCE_WAIT)[i] = i == 0 ? REASON_ENDED : REASON_READ;
+	}
+	snapshot_finish(snapshot);
+	check_round_trip(snapshot);
+	snapshot_release(snapshot);
+}
+
 /* The memory of a process is written with its leader, also next to a process that is alike. */
 static void test_resident(void **state)
 {
@@ -164,6 +196,7 @@ static void test_every_member_of_ctop_is_written(void **state)
 		"\"jemalloc\":{\"read\":0,\"missed\":{\"needs-stop\":9}}",
 		"\"ended\":3",
 		"\"waits\":\"under-way\"",
+		"\"wait_classes\":true",
 		"\"heap\":[{\"tgid\":12,\"layout\":\"known-build\",\"version\":\"5.3.0\"},"
 		"{\"tgid\":10,\"tag\":\"dwarf-parse-failure\",\"text\":\"no\"}]",
 		"\"titles\":[{\"tgid\":10,\"text\":\"db: shop \\\"UPDATE\\\"\"},"
@@ -201,14 +234,18 @@ static void test_every_member_of_ctop_is_written(void **state)
 		/* threads: the first differs in nothing but two metrics that were read all the same, and
 		   waits */
 		"\"ctop\":{\"kernel\":true,\"missing\":{\"rchar\":\"read\",\"irq_delay_count\":\"read\"},"
-		"\"waiting_ns\":4200000001,\"scx\":[0,19,0,0,0,1,2,3,0]}",
-		"\"ctop\":{\"uid\":1000,\"age_ns\":{\"sched\":4000}}",
-		"\"ctop\":{\"uid\":0,\"missing\":{\"io\":\"read\",\"sched\":\"ended\"},\"layout\":\"known-"
-		"build\",\"scx\":[18446744073709551615,-5,1,7,-1,-32768,0,32767,4900]}",
+		"\"waiting_ns\":4200000001,\"wait_class\":\"kernel thread "
+		"idle\",\"scx\":[0,19,0,0,0,1,2,3,0]}",
+		"\"ctop\":{\"uid\":1000,\"missing\":{\"wait\":\"not-permitted\"},"
+		"\"age_ns\":{\"sched\":4000}}",
+		"\"ctop\":{\"uid\":0,\"missing\":{\"io\":\"read\",\"sched\":\"ended\"},"
+		"\"wait_class\":\"socket\",\"wait_object\":\":5432 \\\"db\\\"\","
+		"\"layout\":\"known-build\",\"scx\":[18446744073709551615,-5,1,7,-1,-32768,0,32767,4900]}",
 		"\"ctop\":{\"forked\":true,\"missing\":{\"io\":\"moon-phase\",\"wait_sum\":\"bad-value\","
 		"\"scx\":\"other-task\"},"
 		"\"age_ns\":{\"delays\":4999},\"waiting_ns\":18446744073709551615,"
-		"\"waiting_at_least\":true,\"layout\":\"known-build\"}",
+		"\"waiting_at_least\":true,\"wait_class\":\"futex\","
+		"\"wait_object\":\"0x7f3a12c0 lock\",\"layout\":\"known-build\"}",
 		/* the cgroup that lacks something */
 		"\"ctop\":{\"missing\":{\"memory.current\":\"not-in-kernel\",\"irq.pressure\":\"moon-phase\"}"
 		","
@@ -578,6 +615,7 @@ int main(void)
 		cmocka_unit_test(test_everything_of_the_format),
 		cmocka_unit_test(test_everything_of_ctop),
 		cmocka_unit_test(test_waits),
+		cmocka_unit_test(test_wait_classes),
 		cmocka_unit_test(test_resident),
 		cmocka_unit_test(test_empty_snapshot),
 		cmocka_unit_test(test_every_member_of_ctop_is_written),
