@@ -381,8 +381,9 @@ static void examine_sources(struct examination *examination, source_set explaine
 		const enum source part_of = sources[i].part_of;
 		size_t missing = missed[DIFF_BEFORE] != REASON_READ ? DIFF_BEFORE : DIFF_AFTER;
 
-		if ((explained & source_bit((enum source)i)) != 0 || !examination->known[DIFF_BEFORE] ||
-		    !examination->known[DIFF_AFTER] ||
+		/* what threads wait for is of a moment: no change is counted from it */
+		if (i == SOURCE_WAIT || (explained & source_bit((enum source)i)) != 0 ||
+		    !examination->known[DIFF_BEFORE] || !examination->known[DIFF_AFTER] ||
 		    (missed[DIFF_BEFORE] == REASON_READ) == (missed[DIFF_AFTER] == REASON_READ))
 			continue;
 		if (part_of != SOURCE_NONE &&
