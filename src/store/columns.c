@@ -40,6 +40,11 @@ struct column_view column_view_of(const struct round *round, const struct snapsh
 	case COLUMN_TRIPLE:
 		return (struct column_view){snapshot->triple, sizeof(uint32_t), 0,
 					    round->keeps_names ? NULL : round->triple_of};
+	case COLUMN_WAIT_CLASS:
+		return (struct column_view){snapshot->wait_class, sizeof(uint8_t), WAIT_CLASS_UNKNOWN, NULL};
+	case COLUMN_WAIT_OBJECT:
+		return (struct column_view){snapshot->wait_object, sizeof(uint32_t), 0,
+					    map_of(round, METRIC_ENCODING_STRING)};
 	default:
 		break;
 	}
@@ -58,6 +63,7 @@ struct column {
 	struct round *round;
 	struct column_view now, old;
 	bool is_reason;
+	bool is_wait_class;
 	bool follows_row;                   /* of a new thread it is expected to be as of the row above */
 	unsigned int step;                  /* or so much more */
 	uint64_t end;                       /* every cell is below; 0: any */
@@ -140,22 +146,44 @@ static void carry_cells(const struct column *column)
 	}
 }
 
+/*
+ * What a thread waits for: as expected, or one more than the class. So a class that only a later version
+ * knows, which is WAIT_CLASS_OTHER here, spoils no other cell.
+ */
+static uint64_t code_wait_class(struct coder *coder, struct coder_stream *stream, uint64_t class,
+				uint64_t expected)
+{
+	const uint64_t number = coder_number(coder, stream, class == expected ? 0 : class + 1);
+
+	if (number == 0)
+		return expected;
+	return number <= WAIT_CLASS_COUNT ? number - 1 : WAIT_CLASS_OTHER;
+}
+
+static uint64_t code_cell(const struct column *column, struct coder_stream *stream, uint64_t cell,
+			  uint64_t expected)
+{
+	struct coder *coder = &column->round->coder;
+
+	if (column->is_wait_class)
+		return code_wait_class(coder, stream, cell, expected);
+	cell = coder_residual(coder, stream, coder->decoding ? 0 : put_cell(column, cell),
+			      put_cell(column, expected));
+	return coder->decoding ? take_cell(column, cell, expected) : cell;
+}
+
 static void code_cells(const struct column *column)
 {
 	struct round *round = column->round;
-	struct coder *coder = &round->coder;
 
 	for (size_t i = 0; i < round->row_count; i++) {
 		const uint32_t row = round->rows[i];
 		const bool is_new = round->old_row[row] == UINT32_MAX;
-		const uint64_t expected = expected_cell(column, row);
-		const uint64_t cell = coder_residual(
-			coder, is_new ? column->new : column->carried,
-			coder->decoding ? 0 : put_cell(column, column_cell(&column->now, row)),
-			put_cell(column, expected));
+		const uint64_t cell = code_cell(column, is_new ? column->new : column->carried,
+						column_cell(&column->now, row), expected_cell(column, row));
 
-		if (coder->decoding)
-			store_cell(column, row, take_cell(column, cell, expected));
+		if (round->coder.decoding)
+			store_cell(column, row, cell);
 	}
 }
 
@@ -299,6 +327,32 @@ static void code_metrics(struct round *round)
 	}
 }
 
+static void code_wait_column(struct round *round, unsigned int index, unsigned int stream, uint64_t end)
+{
+	struct column column = column_of(round, index, 0);
+
+	column.carried = &round->streams[stream];
+	column.new = column.carried + 1;
+	column.is_wait_class = index == COLUMN_WAIT_CLASS;
+	column.end = end;
+	code_all_cells(&column);
+}
+
+/* What threads wait for. Rounds without it, such as those of versions that did not read it, have no stream
+ * of it. */
+static void code_waits(struct round *round)
+{
+	const struct coder_stream *known = &round->streams[STREAM_WAIT_CLASS + 2];
+	struct snapshot *now = round->now;
+
+	if (round->coder.decoding ? known->next == known->end : now->wait_class == NULL)
+		return;
+	if (round->coder.decoding)
+		snapshot_make_wait_columns(now);
+	code_wait_column(round, COLUMN_WAIT_CLASS, STREAM_WAIT_CLASS, 0);
+	code_wait_column(round, COLUMN_WAIT_OBJECT, STREAM_WAIT_OBJECT, end_of_ids(now->strings.count));
+}
+
 void round_code_columns(struct round *round)
 {
 	const struct vocabulary *words = round->words;
@@ -311,5 +365,6 @@ void round_code_columns(struct round *round)
 			code_reasons(round, COLUMN_IDENTITY_COUNT + i, words->own[VOCABULARY_SOURCE][i]);
 	}
 	code_metrics(round);
+	code_waits(round);
 	round_code_times(round);
 }

@@ -56,7 +56,9 @@ enum round_stream {
 	STREAM_MARKS = STREAM_DEVICES + 4, /* one number: made-up names have their mark */
 	STREAM_TITLES, /* count, references to titles of the other round, tgids of other titles */
 	STREAM_TITLE_TEXTS,
-	STREAM_TOTAL,
+	STREAM_WAIT_CLASS, /* three, as every column has */
+	STREAM_WAIT_OBJECT = STREAM_WAIT_CLASS + 3,
+	STREAM_TOTAL = STREAM_WAIT_OBJECT + 3,
 };
 
 struct round {
@@ -128,7 +130,9 @@ enum thread_column {
 	COLUMN_IDENTITY_COUNT,
 	COLUMN_REASONS = COLUMN_IDENTITY_COUNT, /* by source */
 	COLUMN_VALUES = COLUMN_REASONS + SOURCE_COUNT,
-	COLUMN_COUNT = COLUMN_VALUES + METRIC_COUNT,
+	COLUMN_WAIT_CLASS = COLUMN_VALUES + METRIC_COUNT,
+	COLUMN_WAIT_OBJECT,
+	COLUMN_COUNT,
 };
 
 /* The cells of a column. */

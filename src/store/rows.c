@@ -169,8 +169,11 @@ static void find_changed(const struct round *round, bool changed[])
 
 	for (size_t i = 0; moved_known && i < now->moved_count; i++)
 		changed[now->moved[i]] = true;
-	for (unsigned int column = 0; column < (moved_known ? COLUMN_IDENTITY_COUNT : COLUMN_COUNT); column++)
-		mark_changed(round, column, runs, run_count, changed);
+	for (unsigned int column = 0; column < COLUMN_COUNT; column++) {
+		/* a thread that did not move may have other names, or wait for something else */
+		if (!moved_known || column < COLUMN_IDENTITY_COUNT || column >= COLUMN_WAIT_CLASS)
+			mark_changed(round, column, runs, run_count, changed);
+	}
 	free(runs);
 }
 

@@ -130,6 +130,10 @@ static void look_at(const struct snapshot *snapshot)
 			reason = (reason_id)snapshot_value_state(snapshot, i, (enum metric)j);
 			require(strlen(reason_name(reason)) < SIZE_MAX);
 		}
+		require((snapshot->wait_class == NULL) == (snapshot->wait_object == NULL));
+		require(snapshot->wait_class == NULL ||
+			(snapshot->wait_class[i] < WAIT_CLASS_COUNT &&
+			 strlen(snapshot_text(snapshot, snapshot->wait_object[i])) < SIZE_MAX));
 		snapshot_resident(snapshot, i, &hint, &bytes);
 		snapshot_find_smaps(snapshot, i);
 		task_fields_context(&snapshot->task_fields, i, &reason);

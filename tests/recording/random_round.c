@@ -29,6 +29,8 @@ struct row {
 	reason_id reasons[SOURCE_COUNT];
 	uint64_t read_at[SOURCE_COUNT];
 	uint64_t stuck_ns, waiting_ns;
+	uint8_t wait_class;
+	unsigned int wait_object; /* as names are */
 	struct metric_exception exceptions[EXCEPTIONS_MAX];
 	size_t exception_count;
 	uint8_t context[CONTEXT_SIZE_MAX];
@@ -46,7 +48,7 @@ struct random_host {
 	uint64_t time_ns, last_serial;
 	bool has_columns[METRIC_COUNT], has_reasons[SOURCE_COUNT], has_times[SOURCE_COUNT];
 	reason_id default_reasons[SOURCE_COUNT];
-	bool has_waiting, has_stuck, has_unknown_reasons;
+	bool has_waiting, has_stuck, has_classes, has_unknown_reasons;
 	struct snapshot *last; /* a reference to the last round, whose names go on; NULL where they do not */
 	bool keeps_names;
 	struct task_field_owner *scheduler;
@@ -150,7 +152,15 @@ static void change_row(struct random_host *host, struct row *row)
 	row->smaps[random_below(host, KEYS_MAX)] = random_number(host);
 }
 
-/* Times go on by themselves. */
+static void change_wait(struct random_host *host, struct row *row)
+{
+	if (one_in(host, 2))
+		row->wait_class = (uint8_t)random_below(host, WAIT_CLASS_COUNT);
+	if (one_in(host, 2))
+		row->wait_object = (unsigned int)random_below(host, NAMES_MAX);
+}
+
+/* Times go on by themselves, and what a thread waits for may become another thing. */
 static void pass_time(struct random_host *host, struct row *row, uint64_t elapsed_ns)
 {
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {
@@ -161,6 +171,8 @@ static void pass_time(struct random_host *host, struct row *row, uint64_t elapse
 	row->stuck_ns = one_in(host, 10) ? random_number(host) : 0;
 	if (one_in(host, 20))
 		row->stuck_ns = row->waiting_ns;
+	if (one_in(host, 10))
+		change_wait(host, row);
 }
 
 static struct row new_row(struct random_host *host)
@@ -175,6 +187,7 @@ static struct row new_row(struct random_host *host)
 	for (size_t i = 0; i < 3; i++)
 		row.names[i] = (unsigned int)random_below(host, NAMES_MAX);
 	change_row(host, &row);
+	change_wait(host, &row);
 	return row;
 }
 
@@ -226,6 +239,7 @@ static void choose_columns(struct random_host *host)
 	}
 	host->has_waiting = one_in(host, 2);
 	host->has_stuck = one_in(host, 2);
+	host->has_classes = one_in(host, 2);
 }
 
 /* --- into a snapshot --- */
@@ -288,6 +302,10 @@ static void store_row(struct random_host *host, struct snapshot *snapshot, const
 		snapshot->stuck_ns[thread] = row->stuck_ns;
 	if (host->has_waiting)
 		snapshot->waiting_ns[thread] = row->waiting_ns;
+	if (host->has_classes) {
+		snapshot->wait_class[thread] = row->wait_class;
+		snapshot->wait_object[thread] = intern_name(snapshot, row->wait_object);
+	}
 	if (row->tid == row->tgid)
 		snapshot_add_resident(snapshot, thread, row->rss, row->read_at[0]);
 	if (row->tid == row->tgid && row->smaps_count != 0) {
@@ -311,6 +329,8 @@ static bool is_same(const struct random_host *host, const struct row *a, const s
 	memcpy(left.read_at, right.read_at, sizeof(left.read_at));
 	left.stuck_ns = right.stuck_ns;
 	left.waiting_ns = right.waiting_ns;
+	left.wait_class = right.wait_class;
+	left.wait_object = right.wait_object;
 	return memcmp(&left, &right, sizeof(left)) == 0;
 }
 
@@ -743,6 +763,8 @@ struct snapshot *random_host_next(struct random_host *host)
 		snapshot->stuck_ns = memory_allocate_zero(snapshot->thread_capacity + 1, sizeof(uint64_t));
 	if (host->has_waiting)
 		snapshot->waiting_ns = memory_allocate_zero(snapshot->thread_capacity + 1, sizeof(uint64_t));
+	if (host->has_classes)
+		snapshot_make_wait_columns(snapshot);
 	for (size_t i = 0; i < host->row_count; i++)
 		store_row(host, snapshot, &host->rows[i]);
 	for (size_t i = 0; i < METRIC_COUNT; i++) {

@@ -104,6 +104,8 @@ static bool rows_differ(const struct snapshot *a, const struct snapshot *b)
 	BYTES(start_time, count);
 	BYTES(stuck_ns, count);
 	BYTES(waiting_ns, count);
+	BYTES(wait_class, count);
+	BYTES(wait_object, count);
 	for (index = 0; index < METRIC_COUNT; index++) {
 		BYTES(values[index], count);
 		NUMBER(metric_reason[index]);

@@ -282,6 +282,136 @@ static void test_even_times(void **state)
 	assert_true(changed > 100);
 }
 
+/* --- what threads wait for --- */
+
+enum {
+	WAITERS = 2000,
+};
+
+/* The threads of a pool, each of which waits for a lock of its own; with the names of the round before. */
+static struct snapshot *waiting_round(const struct snapshot *before, uint64_t time, bool has_classes)
+{
+	struct snapshot *snapshot = snapshot_create();
+	uint32_t name;
+
+	snapshot_begin_names(snapshot, before);
+	snapshot->captured_at_unix_ns = snapshot->provenance.boottime_ns = time;
+	name = string_pool_intern(&snapshot->strings, "pool", strlen("pool"));
+	for (uint32_t i = 0; i < WAITERS; i++)
+		snapshot_add_thread(snapshot, 1, 1 + i);
+	for (size_t i = 0; i < WAITERS; i++)
+		snapshot->triple[i] = snapshot_intern_triple(snapshot, (struct triple){name, name, name});
+	if (has_classes)
+		snapshot_make_wait_columns(snapshot);
+	for (size_t i = 0; has_classes && i < WAITERS; i++) {
+		char text[32];
+		const int length = snprintf(text, sizeof(text), "0x%zx", i * 4096);
+
+		snapshot->wait_class[i] = WAIT_CLASS_FUTEX;
+		snapshot->wait_object[i] = string_pool_intern(&snapshot->strings, text, (size_t)length);
+	}
+	snapshot_finish(snapshot);
+	return snapshot;
+}
+
+/* Returns the bytes of a round without news, encoded against the one before. */
+static size_t still_bytes(bool has_classes)
+{
+	struct recorder *recorder = recorder_create(3);
+	struct snapshot *first = waiting_round(NULL, 1000, has_classes),
+			*second = waiting_round(first, 2000, has_classes);
+	struct recording recording = {0};
+	size_t length;
+
+	recorder_encode(recorder, second, first, first, NAN, &recording);
+	length = recording.state.length;
+	recording_release(&recording);
+	recorder_release(recorder);
+	snapshot_release(first);
+	snapshot_release(second);
+	return length;
+}
+
+/* Threads that go on waiting for what they waited for take no room. */
+static void test_still_waits(void **state)
+{
+	(void)state;
+	assert_in_range(still_bytes(true), 1, still_bytes(false) + 24);
+}
+
+/* Encodes the second round against the first; the caller releases what is decoded of both. */
+static void decode_two(const struct snapshot *const rounds[2], struct snapshot *ret_decoded[2])
+{
+	struct recorder *recorder = recorder_create(3);
+	struct recording recording = {0};
+
+	recorder_encode(recorder, rounds[0], NULL, NULL, NAN, &recording);
+	ret_decoded[0] = decode(&recording, NULL);
+	recorder_encode(recorder, rounds[1], rounds[0], rounds[0], NAN, &recording);
+	ret_decoded[1] = decode(&recording, ret_decoded[0]);
+	recording_release(&recording);
+	recorder_release(recorder);
+}
+
+/* A class that only a later version knows is one of no other class, and is counted from all the same. */
+static void test_later_class(void **state)
+{
+	struct snapshot *rounds[2], *decoded[2];
+
+	(void)state;
+	rounds[0] = waiting_round(NULL, 1000, true);
+	rounds[1] = waiting_round(rounds[0], 2000, true);
+	rounds[0]->wait_class[3] = rounds[0]->wait_class[4] = rounds[0]->wait_class[5] = UINT8_MAX;
+	rounds[1]->wait_class[3] = UINT8_MAX;
+	rounds[1]->wait_class[4] = WAIT_CLASS_COUNT;
+	decode_two((const struct snapshot *const *)rounds, decoded);
+	for (size_t i = 0; i < WAITERS; i++) {
+		assert_int_equal(decoded[0]->wait_class[i],
+				 i >= 3 && i <= 5 ? WAIT_CLASS_OTHER : WAIT_CLASS_FUTEX);
+		assert_int_equal(decoded[1]->wait_class[i],
+				 i >= 3 && i <= 4 ? WAIT_CLASS_OTHER : WAIT_CLASS_FUTEX);
+	}
+	for (size_t i = 0; i < 2; i++) {
+		snapshot_release(rounds[i]);
+		snapshot_release(decoded[i]);
+	}
+}
+
+/* Rounds have the numbers of classes: new ones come last. */
+static void test_class_numbers(void **state)
+{
+	static const char *const names[] = {
+		"",           "cpu",           "run queue", "throttled", "disk",   "kernel lock",
+		"page fault", "futex",         "poll",      "socket",    "pipe",   "file",
+		"file lock",  "tty",           "timer",     "child",     "signal", "events",
+		"io_uring",   "message queue", "other",     "stopped",   "frozen", "kernel thread idle",
+	};
+
+	(void)state;
+	assert_true(ARRAY_COUNT(names) <= WAIT_CLASS_COUNT);
+	for (size_t i = 0; i < ARRAY_COUNT(names); i++)
+		assert_string_equal(wait_classes[i].name, names[i]);
+}
+
+/* An object that is no text of the round. */
+static void test_wrong_object(void **state)
+{
+	struct snapshot *round = waiting_round(NULL, 1000, true), *decoded = NULL;
+	struct recorder *recorder = recorder_create(3);
+	struct recording recording = {0};
+	struct error error = {""};
+
+	(void)state;
+	round->wait_object[7] = (uint32_t)round->strings.count;
+	recorder_encode(recorder, round, NULL, NULL, NAN, &recording);
+	assert_int_equal(recording_decode(recording.state.data, recording.state.length, NULL, 0, NULL,
+					  "the test", &decoded, &error),
+			 -EBADMSG);
+	recording_release(&recording);
+	recorder_release(recorder);
+	snapshot_release(round);
+}
+
 /* --- bad input --- */
 
 static int try_decode(const char *bytes, size_t length, const struct snapshot *against, struct error *error)
@@ -555,6 +685,10 @@ int main(void)
 		cmocka_unit_test(test_interval),
 		cmocka_unit_test(test_empty_interval),
 		cmocka_unit_test(test_even_times),
+		cmocka_unit_test(test_still_waits),
+		cmocka_unit_test(test_later_class),
+		cmocka_unit_test(test_class_numbers),
+		cmocka_unit_test(test_wrong_object),
 		cmocka_unit_test(test_names_of_earlier_versions),
 		cmocka_unit_test_setup_teardown(test_nameless, make_damage, free_damage),
 		cmocka_unit_test(test_ids_of_nothing),
