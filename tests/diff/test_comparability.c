@@ -206,6 +206,9 @@ static void test_sources(void **state)
 	side[1]->default_reason[SOURCE_SCHEDSTATS] = REASON_NOT_IN_KERNEL;
 	expect_row("warning missing-source: sched was not read in after (not in this kernel): ");
 	assert_null(strstr(rows(), "schedstats was"));
+	/* files of earlier versions lack what threads wait for, from which nothing is counted */
+	side[0]->default_reason[SOURCE_WAIT] = REASON_NOT_IN_FILE;
+	assert_null(strstr(rows(), "wait was"));
 }
 
 static void test_rights(void **state)

@@ -194,12 +194,39 @@ static void test_waits_at_the_beginning(void **state)
 	}
 }
 
+/* What threads wait for is kept of the end of a window, not of its beginning. */
+static void test_wait_classes(void **state)
+{
+	struct session *session = session_create(), *file;
+	const struct snapshot *now;
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct snapshot *round = waiting_round(i);
+
+		snapshot_make_wait_columns(round);
+		round->wait_class[0] = i == 0 ? WAIT_CLASS_DISK : WAIT_CLASS_FUTEX;
+		round->wait_object[0] = string_pool_intern(&round->strings, i == 0 ? "sda" : "0x1000",
+							   i == 0 ? 3 : 6);
+		session_add_round(session, round);
+	}
+	file = through_file(session, WINDOW_MODE_INTERVAL, NULL);
+	now = session_now(file);
+	assert_int_equal(now->wait_class[0], WAIT_CLASS_FUTEX);
+	assert_string_equal(snapshot_text(now, now->wait_object[0]), "0x1000");
+	assert_non_null(now->window);
+	assert_null(now->window->from->wait_class);
+	session_release(file);
+	session_release(session);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_any_window),
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_waits_at_the_beginning),
+		cmocka_unit_test(test_wait_classes),
 	};
 
 	/* a name that is found between two tables would make them differ */
