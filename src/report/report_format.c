@@ -204,11 +204,14 @@ void report_append_shown(const struct report *report, const struct table_column 
 						  .at_least = "≥",
 						  .arrow = " → ",
 						  .real = "≠",
-						  .burst = "≈"};
+						  .burst = "≈",
+						  .times = "×"};
+	const bool for_people = report_format_is_for_people(report->format);
 
-	if (report->round != NULL)
+	/* programs read the numbers of a round, and its texts as they are */
+	if (report->round != NULL && for_people)
 		screen_format_cell_in(buffer, column, cell, marks_of(report));
-	else if (report_format_is_for_people(report->format) && dialect_of(report)->has_own_words)
+	else if (for_people && dialect_of(report)->has_own_words)
 		screen_format_cell_in(buffer, column, cell, &marks);
 	else
 		cell_format_cell(buffer, cell);

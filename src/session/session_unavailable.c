@@ -193,6 +193,13 @@ static struct refusal refuse_identity(const struct question *question)
 	return refusal_of(SOURCE_NONE, REASON_NOT_IN_FILE);
 }
 
+static struct refusal refuse_waits_for(const struct question *question)
+{
+	const reason_id missing = reduce_waits_for_missing(question->now);
+
+	return missing != REASON_READ ? refusal_of(SOURCE_WAIT, missing) : refuse_source(question);
+}
+
 /* Most threads sleep, and only BPF says for how long. */
 static struct refusal refuse_waiting(const struct question *question)
 {
@@ -218,7 +225,7 @@ static struct refusal (*const refuse_kinds[COLUMN_OPERATION_COUNT])(const struct
 	[COLUMN_OPERATION_LATENCY] = refuse_latency, [COLUMN_OPERATION_LIVES] = refuse_lives,
 	[COLUMN_OPERATION_CGROUP] = refuse_cgroup,   [COLUMN_OPERATION_IDENTITY] = refuse_identity,
 	[COLUMN_OPERATION_BAR] = refuse_nothing,     [COLUMN_OPERATION_BLAME] = refuse_blame,
-	[COLUMN_OPERATION_WAITING] = refuse_waiting,
+	[COLUMN_OPERATION_WAITING] = refuse_waiting, [COLUMN_OPERATION_WAITS_FOR] = refuse_waits_for,
 };
 
 static struct refusal refusal_of_column(const struct session *session, const struct view *view,

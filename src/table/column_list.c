@@ -54,9 +54,9 @@ bool column_is_looked_up(enum column column)
 
 int column_fill_order(enum column column)
 {
-	static const enum column order[] = {COLUMN_DELAYED_BY, COLUMN_WOKEN_BY, COLUMN_WAKES,
-					    COLUMN_PROCESS,    COLUMN_COMMAND,  COLUMN_CGROUP_PATH,
-					    COLUMN_USER_NAME,  COLUMN_WCHAN};
+	static const enum column order[] = {COLUMN_DELAYED_BY,  COLUMN_WOKEN_BY,  COLUMN_WAKES,
+					    COLUMN_PROCESS,     COLUMN_WAITS_FOR, COLUMN_COMMAND,
+					    COLUMN_CGROUP_PATH, COLUMN_USER_NAME, COLUMN_WCHAN};
 
 	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++) {
 		if (order[i] == column)

@@ -2,10 +2,16 @@
 #include "screen_format.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/humanize.h"
+#include "base/unicode.h"
 #include "cell_format.h"
+
+enum {
+	OBJECT_CELLS_MIN = 6, /* in which one object can be told from another: "0x7…c0" */
+};
 
 const struct screen_marks screen_marks_utf8 = {
 	.unavailable = "·",
@@ -17,6 +23,7 @@ const struct screen_marks screen_marks_utf8 = {
 	.replacement = "\xef\xbf\xbd",
 	.ellipsis = "~",
 	.middle = "…",
+	.times = "×",
 	.above = "▲",
 	.below = "▼",
 };
@@ -30,6 +37,7 @@ const struct screen_marks screen_marks_ascii = {
 	.replacement = "?",
 	.ellipsis = "~",
 	.middle = "~",
+	.times = "x",
 	.above = "^",
 	.below = "v",
 };
@@ -95,8 +103,29 @@ static void append_cell_number(struct buffer *buffer, const struct cell *cell,
 		buffer_append_text(buffer, endings[cell->style]);
 }
 
+/* Where the number of threads of a text begins, with the blank before it; its end without one. */
+static const char *find_count(const struct cell *cell)
+{
+	const char *blank = cell->counted ? strrchr(cell->text, ' ') : NULL;
+
+	return blank != NULL ? blank : cell->text + strlen(cell->text);
+}
+
+static void append_count(struct buffer *buffer, const char *count, const struct screen_marks *marks)
+{
+	if (*count != '\0')
+		buffer_append_format(buffer, " %s%s", marks->times, count + 1);
+}
+
 static void append_value(struct buffer *buffer, const struct cell *cell, const struct screen_marks *marks)
 {
+	if (cell->counted) {
+		const char *count = find_count(cell);
+
+		buffer_append(buffer, cell->text, (size_t)(count - cell->text));
+		append_count(buffer, count, marks);
+		return;
+	}
 	if (cell->text != NULL) {
 		buffer_append_text(buffer, cell->text);
 		return;
@@ -165,6 +194,38 @@ void screen_format_cell(struct buffer *buffer, const struct cell *cell, const st
 		append_value(buffer, cell, marks);
 		return;
 	}
+}
+
+/* Appends an object in at most `room` cells: as a whole, its first word, or without its middle. */
+static void append_object(struct buffer *buffer, const char *object, size_t length, int room,
+			  const struct screen_marks *marks)
+{
+	const char *blank = memchr(object, ' ', length);
+	const size_t word = blank != NULL ? (size_t)(blank - object) : length;
+
+	if (unicode_width(object, length) > room && unicode_width(object, word) <= room)
+		length = word;
+	else if (unicode_width(object, length) > room && room < OBJECT_CELLS_MIN)
+		return;
+	buffer_append_char(buffer, ' ');
+	unicode_append_middle(buffer, object, length, room, marks->middle);
+}
+
+void screen_format_narrow(struct buffer *buffer, const struct cell *cell, const struct screen_marks *marks,
+			  int cells)
+{
+	const char *object = cell->text + cell->head, *count = find_count(cell);
+	struct buffer end = {0};
+	int room;
+
+	buffer_append_text(&end, "");
+	append_count(&end, count, marks);
+	room = cells - unicode_width(cell->text, cell->head) - unicode_width(end.data, end.length) - 1;
+	buffer_append(buffer, cell->text, cell->head);
+	if (object < count && room > 0)
+		append_object(buffer, object + 1, (size_t)(count - object - 1), room, marks);
+	buffer_append(buffer, end.data, end.length);
+	buffer_release(&end);
 }
 
 void screen_format_cell_in(struct buffer *buffer, const struct table_column *column, const struct cell *cell,

@@ -16,6 +16,7 @@ struct screen_marks {
 	const char *replacement; /* for characters that cannot be shown: "\uFFFD" or "?" */
 	const char *ellipsis;    /* "~" */
 	const char *middle;      /* where the middle of a name is left out: "…" or "~", one cell wide */
+	const char *times;       /* "×" or "x" before a number of threads */
 	const char *above;       /* "▲" or "^", before how many rows are above those in sight */
 	const char *below;       /* "▼" or "v" */
 };
@@ -33,6 +34,14 @@ void screen_format_cell(struct buffer *buffer, const struct cell *cell, const st
 /* The same in a column: where its title says that every number is a lower bound, none does. */
 void screen_format_cell_in(struct buffer *buffer, const struct table_column *column, const struct cell *cell,
 			   const struct screen_marks *marks);
+
+/*
+ * Appends a cell with a `head` in at most `cells` cells, if these are enough for its head and its number of
+ * threads: of what stands between them the first word stays, or it loses its middle, or is left out where too
+ * little of it would remain.
+ */
+void screen_format_narrow(struct buffer *buffer, const struct cell *cell, const struct screen_marks *marks,
+			  int cells);
 
 /* The title of a column, after `≥` where every number of it is a lower bound. */
 void screen_format_title(struct buffer *buffer, const struct table_column *column,

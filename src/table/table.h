@@ -78,6 +78,8 @@ struct cell {
 	bool rose;      /* a peak that rose inside the span: `+` */
 	bool unanimous; /* of a category or set: all members agree */
 	bool several;   /* a text with a number, which value.integer holds: "4 pids" */
+	bool counted;   /* a text that ends in a number of threads, to be shown after `×`: "poll ×4" */
+	uint16_t head;  /* of a text that leaves out or cuts what follows: bytes that stay, else 0 */
 	reason_id reason;
 	union {
 		uint64_t integer;

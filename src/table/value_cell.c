@@ -174,6 +174,27 @@ static void set_part(const struct value *value, struct arena *arena, struct cell
 	buffer_release(&text);
 }
 
+/* "futex 0x7f3a12c0 38"; nobody counts the threads of a row that is one. */
+static void set_wait(const struct value *value, struct arena *arena, struct cell *cell)
+{
+	const char *class = wait_classes[value->wait.class].name;
+	struct buffer text = {0};
+
+	buffer_append_text(&text, class);
+	if (value->wait.length != 0) {
+		buffer_append_char(&text, ' ');
+		buffer_append(&text, value->wait.object, value->wait.length);
+	}
+	cell->form = CELL_FORM_TEXT;
+	cell->unanimous = true;
+	cell->head = (uint16_t)strlen(class);
+	cell->counted = value->wait.of > 1 || value->partial;
+	if (cell->counted)
+		buffer_append_format(&text, " %u", value->wait.threads);
+	cell->text = arena_duplicate(arena, text.data, text.length);
+	buffer_release(&text);
+}
+
 void value_cell(const struct column_values *values, const struct value *value, struct arena *arena,
 		struct cell *ret_cell)
 {
@@ -208,6 +229,9 @@ void value_cell(const struct column_values *values, const struct value *value, s
 		break;
 	case VALUE_FORM_PART:
 		set_part(value, arena, ret_cell);
+		break;
+	case VALUE_FORM_WAIT:
+		set_wait(value, arena, ret_cell);
 		break;
 	}
 }
@@ -331,6 +355,7 @@ void column_describe(enum column column, enum window_mode mode, bool by_thread, 
 		.cut_middle = column_is_name(column),
 		.fill_order = column_fill_order(column),
 		.stays = column == COLUMN_THR || column_entry(column)->operation == COLUMN_OPERATION_BLAME ||
+			 column == COLUMN_WAITS_FOR ||
 			 (by_thread && (column == COLUMN_PID || column == COLUMN_PROCESS)),
 		.width = column_width(column),
 		.column = column,

@@ -299,7 +299,10 @@ bool column_is_identity(enum column column)
 
 bool column_is_name(enum column column)
 {
-	return column_is_identity(column) || column_entry(column)->operation == COLUMN_OPERATION_BLAME;
+	const enum column_operation operation = column_entry(column)->operation;
+
+	return operation == COLUMN_OPERATION_IDENTITY || operation == COLUMN_OPERATION_BLAME ||
+	       operation == COLUMN_OPERATION_WAITS_FOR;
 }
 
 source_set column_sources(enum column column)

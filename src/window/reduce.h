@@ -70,6 +70,15 @@ struct blame *reduce_blame(const struct window *window, const struct shown *show
 			   enum blame_relation relation);
 reason_id reduce_blame_missing(const struct window *window, const struct shown *shown);
 
+/* Why a snapshot says of no thread what it waits for; REASON_READ where it may. */
+reason_id reduce_waits_for_missing(const struct snapshot *now);
+
+/*
+ * Sets *ret_class to what a thread waits for, in a snapshot that has wait_class. Returns REASON_READ, or why
+ * that is not known.
+ */
+uint16_t reduce_wait_class(const struct snapshot *now, uint32_t thread, enum wait_class *ret_class);
+
 /* The way the counters of a process were found and the result of the search; NULL when it is not known. */
 const struct heap_process *reduce_find_heap(const struct snapshot *snapshot, uint32_t tgid);
 

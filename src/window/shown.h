@@ -132,6 +132,12 @@ struct accumulator {
 			uint32_t rank;     /* of `value` among those of all rows */
 		} identity;
 		struct {
+			uint32_t class;   /* enum wait_class */
+			uint32_t threads; /* in that class */
+			uint32_t object;  /* that most of these wait for: id of a text, 0 for none */
+			uint32_t votes;   /* for the object while it is being found */
+		} wait;
+		struct {
 			uint64_t low; /* of 128 bits, signed */
 			int64_t high;
 		} wide;

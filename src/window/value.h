@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "metric/reason.h"
+#include "metric/wait_class.h"
 
 /* The value of a column in a row of a window. Texts and units are the table's business (value_cell.h). */
 
@@ -30,13 +31,14 @@ enum value_form {
 	VALUE_FORM_SHARES, /* `shares` */
 	VALUE_FORM_NAME,   /* `name` */
 	VALUE_FORM_PART,   /* `part` */
+	VALUE_FORM_WAIT,   /* `wait` */
 };
 
 struct value {
 	enum value_state state;
 	reason_id reason; /* why it is unavailable or partial */
 	bool partial;     /* members that should be in it are not: a lower bound */
-	bool differs;     /* of a word or CPUs: not all members have it */
+	bool differs;     /* of a word, wait or CPUs: not all members have it */
 	bool rose;        /* a peak that is higher than when the window began */
 	enum value_form form;
 	union {
@@ -66,6 +68,14 @@ struct value {
 			size_t length;
 			double share; /* of the whole, 0 to 1 */
 		} part;
+		struct {
+			const char
+				*object; /* that more than half of the threads of the class share, or NULL */
+			size_t length;
+			enum wait_class class;
+			uint32_t threads; /* in the class */
+			uint32_t of;      /* threads whose class is known */
+		} wait;
 	};
 	double sort; /* the number to sort by; NAN for none */
 };

@@ -338,7 +338,7 @@ enum {
 	TEXT_CELLS_MIN = 8,
 	NAME_CELLS_STEP = 4,   /* names widen by steps, so that one longer name moves the columns rarely */
 	NAME_CELLS_FIRST = 24, /* that names get before texts that say who a row is get what they want */
-	LIST_FILLERS_MAX = 8,  /* columns that take what numbers leave */
+	LIST_FILLERS_MAX = 9,  /* columns that take what numbers leave */
 	TABLES_UNTIL_NARROWER = 4, /* that need less before a text gets less */
 	COURSE_CELLS_MIN = 8,
 	COURSE_CELLS_WANTED = 20,
@@ -388,6 +388,16 @@ static void format_cell(struct layout *layout, size_t column, const struct cell 
 	else
 		screen_format_cell_in(&layout->text, &layout->list->table->columns[column], cell,
 				      draw_marks());
+}
+
+/* Cuts a text that was formatted and does not fit, so that its beginning and its number stay. */
+static void narrow_cell(struct layout *layout, const struct cell *cell, int width)
+{
+	if (cell->state != CELL_VALUE || cell->head == 0 ||
+	    draw_width(layout->text.data, layout->text.length) <= width)
+		return;
+	buffer_clear(&layout->text);
+	screen_format_narrow(&layout->text, cell, draw_marks(), width);
 }
 
 static const char *sort_mark(const struct layout *layout)
@@ -849,6 +859,7 @@ static void draw_cell(struct layout *layout, int y, const struct table_row *row,
 	enum style style;
 
 	format_cell(layout, column, &row->cells[column], list->widths[column].drawn);
+	narrow_cell(layout, &row->cells[column], list->widths[column].drawn);
 	style = cell_style(layout, column, &row->cells[column]);
 	if (table_row_is_gone(row))
 		style = STYLE_GONE;
