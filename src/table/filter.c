@@ -14,6 +14,7 @@
 #include "snapshot/container_names.h"
 #include "snapshot/user_names.h"
 #include "window/ended.h"
+#include "window/reduce.h"
 
 /* Whether something holds; an AND is the least of its parts, an OR the largest. */
 enum answer {
@@ -246,7 +247,8 @@ static bool is_unknown_of_ended(const struct term *term)
 {
 	return term->kind == TERM_FIELD &&
 	       (term->field == FILTER_FIELD_USER || term->field == FILTER_FIELD_STATE ||
-		term->field == FILTER_FIELD_TID || term->field == FILTER_FIELD_COMMAND);
+		term->field == FILTER_FIELD_TID || term->field == FILTER_FIELD_COMMAND ||
+		term->field == FILTER_FIELD_WAITS_FOR);
 }
 
 bool filter_narrows(const struct filter *filter)
@@ -261,7 +263,8 @@ bool filter_narrows(const struct filter *filter)
 static bool is_fleeting(const struct term *term)
 {
 	return term->kind == TERM_FIELD &&
-	       (term->field == FILTER_FIELD_STATE || term->field == FILTER_FIELD_COMMAND);
+	       (term->field == FILTER_FIELD_STATE || term->field == FILTER_FIELD_COMMAND ||
+		term->field == FILTER_FIELD_WAITS_FOR);
 }
 
 static bool is_no_number(const struct term *term)
@@ -509,6 +512,50 @@ static void answer_states(const struct term *term, const struct snapshot *snapsh
 	}
 }
 
+/* --- waits --- */
+
+/* A wait is known by its class, by this and its object, and by this and the object's first word. */
+static bool wait_matches(const struct term *term, enum wait_class class, const char *object, size_t length)
+{
+	const char *name = wait_classes[class].name, *blank = memchr(object, ' ', length);
+	struct buffer text = {0};
+	bool matches = term_matches_name(term, name, strlen(name));
+
+	if (!matches && length != 0) {
+		buffer_append_format(&text, "%s ", name);
+		buffer_append(&text, object, length);
+		matches = term_matches_name(term, text.data, text.length) ||
+			  (blank != NULL &&
+			   term_matches_name(term, text.data,
+					     text.length - length + (size_t)(blank - object)));
+	}
+	buffer_release(&text);
+	return matches;
+}
+
+static void answer_waits(const struct term *term, const struct snapshot *snapshot, uint8_t *answers)
+{
+	struct hash_map known = {0};
+
+	memset(answers, ANSWER_UNKNOWN, snapshot->thread_count);
+	for (uint32_t i = 0; snapshot->wait_class != NULL && i < snapshot->thread_count; i++) {
+		const uint32_t object = snapshot->wait_object[i];
+		enum wait_class class;
+		uint32_t answer;
+
+		if (reduce_wait_class(snapshot, i, &class) != REASON_READ)
+			continue;
+		if (!hash_map_get(&known, (uint64_t) class << 32 | object, &answer)) {
+			answer = answer_if(wait_matches(term, class, snapshot_text(snapshot, object),
+							string_pool_length(&snapshot->strings, object)) ==
+					   (term->limit.comparison == COMPARISON_EQUAL));
+			hash_map_set(&known, (uint64_t) class << 32 | object, answer);
+		}
+		answers[i] = (uint8_t)answer;
+	}
+	hash_map_release(&known);
+}
+
 /* --- command lines --- */
 
 /* Whether a process's recorded title, or else its command line, is known and matches. */
@@ -575,6 +622,8 @@ static void answer_term(const struct term *term, enum axis axis, const struct fi
 		answer_users(term, subjects, answers);
 	else if (term->field == FILTER_FIELD_STATE)
 		answer_states(term, snapshot, answers);
+	else if (term->field == FILTER_FIELD_WAITS_FOR)
+		answer_waits(term, snapshot, answers);
 	else if (term->field == FILTER_FIELD_TID)
 		answer_ids(term, snapshot->tid, count, answers);
 	else if (term->field == FILTER_FIELD_PID)

@@ -573,6 +573,48 @@ static void test_commands(void **state)
 	snapshot_release(snapshot);
 }
 
+/* What threads wait for: a class, or a class with its object or the first word of it. */
+static void test_waits(void **state)
+{
+	static const struct {
+		enum wait_class class;
+		const char *object;
+	} waits[] = {
+		{WAIT_CLASS_UNKNOWN, ""},
+		{WAIT_CLASS_FUTEX, "0x1"},
+		{WAIT_CLASS_SOCKET, ":5432 postgres"},
+		{WAIT_CLASS_FILE, "x.log"},
+		{WAIT_CLASS_FILE_LOCK, "x.log"},
+		{WAIT_CLASS_FUTEX, ""},
+	};
+	static const struct {
+		const char *text, *threads;
+	} cases[] = {
+		{"waits_for = futex", "10 30"},         {"WAITS_FOR = futex", "10 30"},
+		{"waits_for = \"futex 0x1\"", "10"},    {"waits_for = file", "20"},
+		{"waits_for = \"file lock\"", "21"},    {"waits_for = file*", "20 21"},
+		{"waits_for = \"socket :5432\"", "11"}, {"waits_for = \"socket :5432 postgres\"", "11"},
+		{"waits_for = \"socket :54\"", ""},     {"waits_for = *postgres", "11"},
+		{"waits_for != futex", "11 20 21"}, /* of one nobody knows */
+		{"waits_for = futex pid = 10", "10"},
+	};
+	struct snapshot *snapshot = make_threads();
+
+	(void)state;
+	assert_int_equal(snapshot->thread_count, sizeof(waits) / sizeof(*waits));
+	assert_narrows(snapshot, "waits_for = futex", "");
+	snapshot->wait_class = calloc(snapshot->thread_capacity, sizeof(uint8_t));
+	snapshot->wait_object = calloc(snapshot->thread_capacity, sizeof(uint32_t));
+	for (size_t i = 0; i < snapshot->thread_count; i++) {
+		snapshot->wait_class[i] = (uint8_t)waits[i].class;
+		snapshot->wait_object[i] = string_pool_intern(&snapshot->strings, waits[i].object,
+							      strlen(waits[i].object));
+	}
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		assert_narrows(snapshot, cases[i].text, cases[i].threads);
+	snapshot_release(snapshot);
+}
+
 /* Recorded titles count as command lines if `titles` is set. */
 static void test_titles(void **state)
 {
@@ -825,6 +867,7 @@ static void test_refusals(void **state)
 	assert_refused("cgroup = a[", "is not a valid glob");
 	assert_refused("wchan = x", "cannot filter by WCHAN: it is read only for visible rows");
 	assert_refused("command > x", "command takes = and != only");
+	assert_refused("waits_for > 3", "waits_for takes = and != only");
 	assert_refused("and", "'and' needs a condition");
 	assert_refused("web or", "'or' needs a condition");
 	assert_refused("or web", "'or' needs a condition");
@@ -891,7 +934,8 @@ int main(void)
 		cmocka_unit_test(test_members),      cmocka_unit_test(test_mixed),
 		cmocka_unit_test(test_conditions),   cmocka_unit_test(test_many),
 		cmocka_unit_test(test_without),      cmocka_unit_test(test_commands),
-		cmocka_unit_test(test_titles),       cmocka_unit_test(test_unmatched),
+		cmocka_unit_test(test_waits),        cmocka_unit_test(test_titles),
+		cmocka_unit_test(test_unmatched),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
