@@ -329,6 +329,7 @@ static void release_ui(struct ui *ui)
 	buffer_release(&ui->prompt.text);
 	buffer_release(&ui->message);
 	buffer_release(&ui->slow.words);
+	buffer_release(&ui->slow.waits_for);
 	free(ui->slow.key);
 	free(ui->explain_title);
 	free(ui->saved);

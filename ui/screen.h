@@ -126,6 +126,7 @@ struct slow_note {
 	char *key; /* of the row, owned; NULL: none was asked for */
 	size_t key_length;
 	struct buffer words;
+	struct buffer waits_for; /* its cell in WAITS FOR, in words, where this is not on the screen */
 };
 
 /* The rows whose course of before was asked for last. */

@@ -93,8 +93,11 @@ static void find_slow(struct ui *ui, const struct table_row *row)
 	slow->key = memory_duplicate_bytes(row->key, row->key_length);
 	slow->key_length = row->key_length;
 	buffer_clear(&slow->words);
+	buffer_clear(&slow->waits_for);
 	session_append_slow(ui->session, &ui->view, row->key, row->key_length, offers_latency(ui),
 			    &slow->words);
+	if (!view_shows(&ui->view, COLUMN_WAITS_FOR))
+		session_append_waits_for(ui->session, &ui->view, row->key, row->key_length, &slow->waits_for);
 }
 
 /* Appends it, and where in the kernel a thread in D sleeps, if that is known already. */
@@ -125,6 +128,10 @@ static void draw_note(struct ui *ui, int y)
 	if (row == NULL || table_row_is_gone(row))
 		return;
 	append_slow(ui, row, &text);
+	if (ui->slow.waits_for.length != 0) {
+		buffer_append_text(&text, text.length != 0 ? "  " : "");
+		buffer_append(&text, ui->slow.waits_for.data, ui->slow.waits_for.length);
+	}
 	command = screen_lookup_command(ui, row);
 	if (draw_width(row->label, row->label_length) > ui->list.name_cells) {
 		buffer_append_text(&text, text.length != 0 ? "  " : "");

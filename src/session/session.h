@@ -201,6 +201,13 @@ enum axis session_blame_axis(const struct view *view);
 void session_append_slow(struct session *session, const struct view *view, const char *key, size_t key_length,
 			 bool offers_latency, struct buffer *words);
 
+/*
+ * Appends the cell of a row in WAITS FOR, in words: "waits for: futex 0x7f3a12c0 (38 of 40 threads)". Nothing
+ * where it is not known.
+ */
+void session_append_waits_for(struct session *session, const struct view *view, const char *key,
+			      size_t key_length, struct buffer *words);
+
 /* A thread that is in D, or has slept for half a second or longer. */
 struct session_sleeper {
 	uint32_t tgid, tid;

@@ -483,6 +483,64 @@ static void append_task_field(struct explanation *explanation)
 		buffer_append_text(explanation->lines, "This scheduler was started since.\n");
 }
 
+/* --- waits --- */
+
+enum {
+	OBJECTS_SHOWN = 3, /* of a class */
+};
+
+/* Names a class and the objects that most of its threads wait for: "futex (36 0x7f3a12c0, 1 0x55d0)". */
+static void append_wait_class(const struct explanation *explanation, const void *of, uint64_t class)
+{
+	const struct snapshot *now = explanation->window.now;
+	struct value_tally objects = begin_tally(explanation);
+	char text[28];
+
+	(void)of;
+	buffer_append_text(explanation->lines, wait_classes[class].name);
+	for (size_t k = 0; k < explanation->shown.count; k++) {
+		const uint32_t thread = explanation->shown.threads[k];
+
+		if (now->wait_class[thread] == class && now->wait_object[thread] != 0)
+			add_to_tally(&objects, REASON_READ, now->wait_object[thread]);
+	}
+	join_items(&objects);
+	for (size_t i = 0; i < objects.count && i < OBJECTS_SHOWN; i++) {
+		buffer_append_format(explanation->lines, "%s%s ", i == 0 ? " (" : ", ",
+				     humanize_digits(objects.items[i].count, text));
+		buffer_append_text(explanation->lines, snapshot_text(now, (uint32_t)objects.items[i].value));
+	}
+	if (objects.count > OBJECTS_SHOWN)
+		buffer_append_format(explanation->lines, ", %zu more", objects.count - OBJECTS_SHOWN);
+	buffer_append_text(explanation->lines, objects.count != 0 ? ")" : "");
+	free(objects.items);
+}
+
+/* Tells how many threads are in which class, and what these mean. */
+static void append_waits_for(struct explanation *explanation)
+{
+	const struct snapshot *now = explanation->window.now;
+	struct value_tally tally;
+	bool has[WAIT_CLASS_COUNT] = {false};
+
+	if (now->wait_class == NULL)
+		return;
+	tally = begin_tally(explanation);
+	for (size_t k = 0; k < explanation->shown.count; k++) {
+		enum wait_class class;
+		const uint16_t state = reduce_wait_class(now, explanation->shown.threads[k], &class);
+
+		add_to_tally(&tally, state, class);
+		has[class] |= state == REASON_READ;
+	}
+	append_tally(explanation, &tally, "it does not apply", append_wait_class, NULL);
+	for (size_t i = 1; i < WAIT_CLASS_COUNT; i++) {
+		if (has[i])
+			buffer_append_format(explanation->lines, "%s: %s\n", wait_classes[i].name,
+					     wait_classes[i].description);
+	}
+}
+
 /* Names the process that started most of those that came and went. */
 static void append_parent(const struct explanation *explanation)
 {
@@ -622,8 +680,11 @@ void session_explain(struct session *session, const struct view *view, const cha
 			append_blame(&explanation, (enum blame_relation)entry->inputs[0]);
 		if ((column_sources(explanation.column) & source_bit(SOURCE_JEMALLOC)) != 0)
 			append_heap(&explanation, entry);
+		/* what ended threads did is in neither */
 		if (entry->operation == COLUMN_OPERATION_TASK_FIELD)
 			append_task_field(&explanation);
+		else if (entry->operation == COLUMN_OPERATION_WAITS_FOR)
+			append_waits_for(&explanation);
 		else
 			append_ended(&explanation);
 	}

@@ -186,6 +186,35 @@ static void append_why(const struct slow_row *row, bool offers_latency)
 	}
 }
 
+void session_append_waits_for(struct session *session, const struct view *view, const char *key,
+			      size_t key_length, struct buffer *words)
+{
+	struct shown shown;
+	struct window window;
+	struct column_values values;
+	struct value value;
+
+	if (session->rounds.now == NULL)
+		return;
+	window = session_window(session, view->mode);
+	session_collect(session, view, key, key_length, NULL, &shown);
+	if (shown.row_count == 1) {
+		reduce_column(&window, &shown, COLUMN_WAITS_FOR, &values);
+		reduce_value(&shown, &values, 0, &value);
+		if (value.state == VALUE_READ)
+			buffer_append_format(words, "waits for: %s", wait_classes[value.wait.class].name);
+		if (value.state == VALUE_READ && value.wait.length != 0) {
+			buffer_append_char(words, ' ');
+			buffer_append(words, value.wait.object, value.wait.length);
+		}
+		if (value.state == VALUE_READ && value.wait.of > 1)
+			buffer_append_format(words, " (%" PRIu32 " of %" PRIu32 " threads)",
+					     value.wait.threads, value.wait.of);
+		column_values_release(&values);
+	}
+	shown_release(&shown);
+}
+
 void session_append_slow(struct session *session, const struct view *view, const char *key, size_t key_length,
 			 bool offers_latency, struct buffer *words)
 {

@@ -208,12 +208,68 @@ static void test_throttled(void **state)
 	session_release(session);
 }
 
+static void set_wait(struct snapshot *snapshot, size_t thread, enum wait_class class, const char *object)
+{
+	snapshot->wait_class[thread] = (uint8_t) class;
+	snapshot->wait_object[thread] = string_pool_intern(&snapshot->strings, object, strlen(object));
+}
+
+static void expect_waits_for(struct session *session, const struct view *view, const char *label,
+			     const char *words)
+{
+	const struct table_row *row = fixture_row(fixture_table_of(session, view), label);
+	struct buffer text = {0};
+
+	session_append_waits_for(session, view, row->key, row->key_length, &text);
+	assert_string_equal(text.length != 0 ? text.data : "", words);
+	buffer_release(&text);
+}
+
+/* What threads wait for now, in words and in full. */
+static void test_waits_for(void **state)
+{
+	struct session *session = session_create();
+	struct snapshot *round = make_round(0, NULL, 0);
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
+
+	(void)state;
+	add(session, make_round(0, NULL, 0));
+	expect_waits_for(session, &view, "web", "");
+	fixture_expect_missing(fixture_table_of(session, &view), "web", COLUMN_WAITS_FOR, REASON_NOT_IN_FILE);
+	assert_true(session_why_unavailable(session, &view, COLUMN_WAITS_FOR, NULL));
+	round->wait_class = memory_allocate_zero(round->thread_capacity, sizeof(uint8_t));
+	round->wait_object = memory_allocate_zero(round->thread_capacity, sizeof(uint32_t));
+	set_wait(round, WEB, WAIT_CLASS_FUTEX, "0x7f3a12c0");
+	set_wait(round, WORKER, WAIT_CLASS_POLL, "");
+	snapshot_source_reasons(round, SOURCE_WAIT)[POOL] = REASON_NOT_PERMITTED;
+	add(session, round);
+	assert_false(session_why_unavailable(session, &view, COLUMN_WAITS_FOR, NULL));
+	expect_waits_for(session, &view, "web", "waits for: futex 0x7f3a12c0 (1 of 2 threads)");
+	expect_waits_for(session, &view, "pool", "");
+	fixture_expect(session, TAB_OVERVIEW, WINDOW_MODE_RATE, "web", COLUMN_WAITS_FOR,
+		       "futex 0x7f3a12c0 ×1");
+	fixture_expect_told(session, &view, "web", COLUMN_WAITS_FOR,
+			    "  2 of 2 threads\n"
+			    "  1 futex (1 0x7f3a12c0)\n"
+			    "  1 poll\n");
+	fixture_expect_told(session, &view, "web", COLUMN_WAITS_FOR,
+			    "poll: poll(2), select(2) or epoll_wait(2): any of several files.\n");
+	fixture_expect_told(session, &view, "pool", COLUMN_WAITS_FOR, "Unavailable: not permitted.\n");
+	fixture_expect_told(session, &view, "pool", COLUMN_WAITS_FOR, "1 unavailable: not permitted\n");
+	view.grouping.axis = AXIS_THREAD;
+	expect_waits_for(session, &view, "worker", "waits for: poll");
+	fixture_expect_missing(fixture_table_of(session, &view), "pool", COLUMN_WAITS_FOR,
+			       REASON_NOT_PERMITTED);
+	session_release(session);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_run_queue), cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_culprits),  cmocka_unit_test(test_memory_and_disks),
-		cmocka_unit_test(test_in_d),      cmocka_unit_test(test_throttled),
+		cmocka_unit_test(test_waits_for),        cmocka_unit_test(test_run_queue),
+		cmocka_unit_test(test_nothing),          cmocka_unit_test(test_culprits),
+		cmocka_unit_test(test_memory_and_disks), cmocka_unit_test(test_in_d),
+		cmocka_unit_test(test_throttled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

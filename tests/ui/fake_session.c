@@ -279,6 +279,8 @@ struct snapshot *fake_session_snapshot(uint64_t round)
 	tell_forks(provenance, round);
 	tell_sources(snapshot);
 	add_delays(snapshot);
+	snapshot->wait_class = memory_allocate_zero(snapshot->thread_capacity + 1, sizeof(uint8_t));
+	snapshot->wait_object = memory_allocate_zero(snapshot->thread_capacity + 1, sizeof(uint32_t));
 	snapshot->resident_missing = REASON_READ;
 	snapshot->host.present = true;
 	snapshot->host.online_cpus = (struct optional_u64){8, true};
@@ -344,6 +346,14 @@ static void fill_cell(struct cell *cell, enum column column, const struct fake_r
 		set_number(cell, UNIT_PERCENT, row->cpu);
 	else if (column == COLUMN_BLKIO || column == COLUMN_MWAIT)
 		*cell = (struct cell){.state = CELL_UNAVAILABLE, .reason = REASON_SWITCHED_OFF, .sort = NAN};
+	else if (column == COLUMN_WAITS_FOR)
+		*cell = (struct cell){.state = CELL_VALUE,
+				      .form = CELL_FORM_TEXT,
+				      .text = "futex 0x7f3a12c0 38",
+				      .head = 5,
+				      .counted = true,
+				      .unanimous = true,
+				      .sort = 1};
 	else if (column_is_identity(column))
 		*cell = (struct cell){
 			.state = CELL_VALUE, .form = CELL_FORM_TEXT, .text = "somebody", .unanimous = true};
@@ -457,6 +467,16 @@ static void note_courses(struct session *session, const struct view *view)
 				     courses_row(&session->courses, noted, row->label, row->label_length),
 				     row->cpu);
 	}
+}
+
+/* A row whose name begins with "lock" does. */
+void session_append_waits_for(struct session *session, const struct view *view, const char *key,
+			      size_t key_length, struct buffer *words)
+{
+	(void)session;
+	(void)view;
+	if (key_length >= 4 && memcmp(key, "lock", 4) == 0)
+		buffer_append_text(words, "waits for: futex 0x7f3a12c0 (38 of 40 threads)");
 }
 
 /* A row whose name begins with "slow" waits. */
