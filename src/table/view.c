@@ -304,6 +304,9 @@ int view_wanted_width(const struct view *view, enum column column)
 	/* a title with what its process does at the end */
 	if (column == COLUMN_COMMAND && is_of_processes(view))
 		return 48;
+	/* an address, or the port and the program of a socket */
+	if (column == COLUMN_WAITS_FOR && view->level == VIEW_LEVEL_THREADS)
+		return 21;
 	/* a name of 15 bytes (TASK_COMM_LEN), or most of what a kernel thread is called */
 	return column == COLUMN_PROCESS && view->level == VIEW_LEVEL_THREADS ? 24 : 0;
 }

@@ -170,7 +170,7 @@ bool view_shows(const struct view *view, enum column column);
 
 /*
  * Cells that a column of texts gets, as far as they need them, before other texts get more than their least:
- * command lines and names of processes in rows that they tell apart; else 0.
+ * command lines and names of processes in rows that they tell apart, and what threads wait for; else 0.
  */
 int view_wanted_width(const struct view *view, enum column column);
 

@@ -504,7 +504,8 @@ struct table *session_table(struct session *session, const struct view *view)
 			.width = column_width(columns[i]),
 			.column = columns[i],
 			.left = column_is_text(columns[i]),
-			.foreign = column_is_identity(columns[i]),
+			.foreign = column_is_name(columns[i]),
+			.stays = columns[i] == COLUMN_WAITS_FOR,
 			.fill_order = column_fill_order(columns[i]),
 		};
 		if (!view->sort_by_name && columns[i] == view->sort)

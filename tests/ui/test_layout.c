@@ -30,6 +30,39 @@ static void test_sizes(void **state)
 	}
 }
 
+/* What most threads wait for is a column where there is room, and in a line for the row elsewhere. */
+static void test_waits_for(void **state)
+{
+	const struct pty_options narrow = {.rows = 24, .columns = 80}, wide = {.rows = 24, .columns = 100};
+	const struct pty_options ascii = {
+		.rows = 24, .columns = 120, .locale = "C", .term = "screen-256color"};
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start(&pty, &narrow, NULL);
+	fake_round(&pty, "lock 182.4,nginx 1");
+	pty_wait_text(&pty, "waits for: futex 0x7f3a12c0 (38 of 40 threads)");
+	assert_int_equal(pty_find(&pty, "WAITS FOR", NULL), -1);
+	/* threads always have it */
+	pty_show(&pty, "ge\r", "TID");
+	pty_wait_text(&pty, "WAITS FOR");
+	pty_wait_text(&pty, "×38");
+	assert_int_equal(pty_find(&pty, "waits for:", NULL), -1);
+	pty_quit(&pty);
+	fake_start(&pty, &wide, NULL);
+	fake_round(&pty, "lock 182.4,nginx 1");
+	pty_wait_text(&pty, "WAITS FOR");
+	/* without its middle beside other texts; the number stays */
+	pty_wait_text(&pty, "futex 0x7…2c0 ×38");
+	assert_int_equal(pty_find(&pty, "waits for:", NULL), -1);
+	pty_quit(&pty);
+	fake_start(&pty, &ascii, NULL);
+	fake_round(&pty, "lock 182.4,nginx 1");
+	pty_wait_text(&pty, " x38");
+	assert_true(pty_is_ascii(&pty));
+	pty_quit(&pty);
+}
+
 /* The name keeps 12 cells, THR and the sort column stay, the rightmost leave. */
 static void test_narrow_columns(void **state)
 {
@@ -300,12 +333,12 @@ static void test_any_keys(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sizes),        cmocka_unit_test(test_narrow_columns),
-		cmocka_unit_test(test_resize_storm), cmocka_unit_test(test_odd_names),
-		cmocka_unit_test(test_ascii_locale), cmocka_unit_test(test_ascii_option),
-		cmocka_unit_test(test_colors),       cmocka_unit_test(test_scroll_right),
-		cmocka_unit_test(test_unknown_keys), cmocka_unit_test(test_row_marks),
-		cmocka_unit_test(test_any_keys),
+		cmocka_unit_test(test_sizes),          cmocka_unit_test(test_waits_for),
+		cmocka_unit_test(test_narrow_columns), cmocka_unit_test(test_resize_storm),
+		cmocka_unit_test(test_odd_names),      cmocka_unit_test(test_ascii_locale),
+		cmocka_unit_test(test_ascii_option),   cmocka_unit_test(test_colors),
+		cmocka_unit_test(test_scroll_right),   cmocka_unit_test(test_unknown_keys),
+		cmocka_unit_test(test_row_marks),      cmocka_unit_test(test_any_keys),
 	};
 
 	pty_need();

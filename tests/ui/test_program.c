@@ -94,7 +94,7 @@ static void test_live_finds_threads(void **state)
 	pty_show(&pty, "\r", "thread uiwatch-{N} (uiwatch- and pid = ");
 	pty_wait_text(&pty, ") > threads");
 	pty_wait_text(&pty, "uiwatch-5");
-	pty_wait_text(&pty, "OTHER");
+	pty_wait_text(&pty, "timer");
 	pty_show(&pty, "\033[H", "6 threads");
 	/* all metrics of one thread */
 	pty_show(&pty, "\r", "run_time_ns");

@@ -41,14 +41,22 @@ static void test_tabs(void **state)
 	(void)state;
 	assert_titles(TAB_OVERVIEW, false, 80, none,
 		      "THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s");
-	assert_titles(TAB_OVERVIEW, false, 120, none,
-		      "THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s RSS WAITED% ALLOC/s "
-		      "FAULT/s");
+	assert_titles(TAB_OVERVIEW, false, 100, none,
+		      "THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s WAITS FOR");
+	assert_titles(
+		TAB_OVERVIEW, false, 120, none,
+		"THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s WAITS FOR RSS WAITED% ALLOC/s");
 	assert_titles(TAB_OVERVIEW, false, 140, none,
-		      "THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s RSS WAITED% ALLOC/s FAULT/s "
-		      "MIGR/s BORN/s ENDED/s");
+		      "THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s WAITS FOR RSS WAITED% ALLOC/s "
+		      "FAULT/s MIGR/s");
+	assert_titles(TAB_OVERVIEW, false, 200, none,
+		      "THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s WAITS FOR RSS WAITED% ALLOC/s "
+		      "FAULT/s MIGR/s BORN/s ENDED/s WAIT>1s");
 	assert_titles(TAB_OVERVIEW, true, 120, none,
-		      "CPU% RUNQ% BLKIO% CSW/s STUCK ST SLICE ONCPU POLICY WAITING AGE WAITED% ALLOC/s");
+		      "CPU% RUNQ% BLKIO% STUCK WAITS FOR ST CSW/s SLICE ONCPU POLICY WAITING AGE WAITED%");
+	assert_titles(TAB_OVERVIEW, true, 200, none,
+		      "CPU% RUNQ% BLKIO% STUCK WAITS FOR ST CSW/s SLICE ONCPU POLICY WAITING AGE WAITED% "
+		      "ALLOC/s");
 	assert_titles(TAB_RUN, false, 80, none, "THR CPU% USER% SYS% QSHARE% SLICE DISP/s VCSW/s ICSW/s");
 	assert_titles(TAB_RUN, false, 0, none,
 		      "THR CPU% USER% SYS% QSHARE% SLICE DISP/s VCSW/s ICSW/s ICSW% RUNQ% STATE WAITING "
@@ -85,8 +93,7 @@ static void test_narrow(void **state)
 	assert_titles(TAB_OVERVIEW, false, 40, COLUMN_CPU, "THR CPU% RUNQ% BLKIO%");
 	assert_titles(TAB_OVERVIEW, false, 40, COLUMN_WRITE, "THR CPU% WRITE/s");
 	assert_titles(TAB_OVERVIEW, false, 20, COLUMN_READ, "THR READ/s");
-	assert_titles(TAB_OVERVIEW, true, 80, COLUMN_CPU,
-		      "CPU% RUNQ% BLKIO% CSW/s STUCK ST SLICE ONCPU POLICY");
+	assert_titles(TAB_OVERVIEW, true, 80, COLUMN_CPU, "CPU% RUNQ% BLKIO% STUCK WAITS FOR ST CSW/s SLICE");
 	assert_titles(TAB_IO, false, 80, COLUMN_CPU, "THR CPU% READ/s WRITE/s RCHAR/s WCHAR/s SYSR/s SYSW/s");
 	/* the CPU time of threads is not that of cgroups */
 	assert_titles(TAB_CGROUP, false, 80, COLUMN_CPU,
@@ -159,13 +166,13 @@ static void test_identity_columns(void **state)
 	view.level = VIEW_LEVEL_THREADS;
 	view.width = 80;
 	view.tab = TAB_OVERVIEW;
-	assert_view_titles(&view, "PID PROCESS CPU% RUNQ% BLKIO% CSW/s STUCK ST");
+	assert_view_titles(&view, "PID PROCESS CPU% RUNQ% BLKIO% STUCK WAITS FOR");
 	/* what the path says needs no column, and the numbers have the room */
 	view.same.process = view.same.user = view.same.cgroup = true;
-	assert_view_titles(&view, "CPU% RUNQ% BLKIO% CSW/s STUCK ST SLICE ONCPU POLICY");
+	assert_view_titles(&view, "CPU% RUNQ% BLKIO% STUCK WAITS FOR ST CSW/s SLICE");
 	/* -b prints what it did */
 	view.shows_identity = view.same.process = false;
-	assert_view_titles(&view, "CPU% RUNQ% BLKIO% CSW/s STUCK ST SLICE ONCPU POLICY");
+	assert_view_titles(&view, "CPU% RUNQ% BLKIO% STUCK WAITS FOR ST CSW/s SLICE");
 	assert_int_equal(column_find("user"), COLUMN_USER_NAME);
 	assert_int_equal(column_find("USER%"), COLUMN_USER);
 	assert_int_equal(column_find("pid"), COLUMN_PID);
@@ -188,26 +195,26 @@ static void test_command_first(void **state)
 	assert_view_titles(&view, "THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s COMMAND");
 	assert_int_equal(view_wanted_width(&view, COLUMN_COMMAND), 48);
 	view.width = 200;
-	assert_view_titles(&view, "THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s RSS WAITED% "
-				  "ALLOC/s FAULT/s MIGR/s BORN/s ENDED/s COMMAND");
+	assert_view_titles(&view, "THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s WAITS FOR RSS "
+				  "WAITED% ALLOC/s FAULT/s MIGR/s BORN/s ENDED/s COMMAND");
 	/* without anybody who looks them up the columns of wide screens are there */
 	view.looks_up = false;
 	view.width = 120;
-	assert_view_titles(&view, "THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s RSS WAITED% "
-				  "ALLOC/s FAULT/s");
+	assert_view_titles(&view, "THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s WAITS FOR RSS "
+				  "WAITED% ALLOC/s");
 	/* a history has titles to show in COMMAND */
 	view.has_titles = true;
 	assert_view_titles(&view, "THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s COMMAND");
 	view.has_titles = false;
 	view.looks_up = true;
 	view.level = VIEW_LEVEL_THREADS;
-	assert_view_titles(&view,
-			   "PID PROCESS CPU% RUNQ% BLKIO% CSW/s STUCK ST SLICE ONCPU POLICY WAITING AGE "
-			   "WAITED%");
+	assert_view_titles(
+		&view, "PID PROCESS CPU% RUNQ% BLKIO% STUCK WAITS FOR ST CSW/s SLICE ONCPU POLICY WAITING");
 	view.width = 200;
-	assert_view_titles(&view,
-			   "PID PROCESS CPU% RUNQ% BLKIO% CSW/s STUCK ST SLICE ONCPU POLICY WAITING AGE "
-			   "WAITED% ALLOC/s COMMAND USER CGROUP");
+	assert_view_titles(
+		&view,
+		"PID PROCESS CPU% RUNQ% BLKIO% STUCK WAITS FOR ST CSW/s SLICE ONCPU POLICY WAITING AGE "
+		"WAITED% ALLOC/s COMMAND USER");
 	view_release(&view);
 }
 
