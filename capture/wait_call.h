@@ -39,25 +39,36 @@ struct wait_file {
 };
 
 /*
- * The class of a system call; WAIT_CLASS_UNKNOWN if it depends on the file behind its first argument. Calls
- * that are in no table are WAIT_CLASS_OTHER.
+ * Returns the class of a system call by its number (wait_call.def); WAIT_CLASS_UNKNOWN if the class depends
+ * on the file of the first argument. Calls outside the table are WAIT_CLASS_OTHER; on an architecture whose
+ * numbers are not in the table, all calls are WAIT_CLASS_UNKNOWN.
  */
 enum wait_class wait_call_class(const struct wait_call *call);
 
-/* Whether the first argument of a call is a descriptor that says more: a socket, an eventpoll, a file. */
+/* Whether the first argument of a call is a descriptor whose file says more: a class, or an object. */
 bool wait_call_has_descriptor(bool is_compat, int32_t number);
 
-/* Whether the call is restart_syscall(2), in which a thread waits for what it waited for before. */
+/*
+ * Whether the call is restart_syscall(2), with which a thread resumes its wait after SIGCONT: the class and
+ * object from before still hold. Without them the class is WAIT_CLASS_TIMER.
+ */
 bool wait_call_is_restart(const struct wait_call *call);
 
-/* The class of a wait for a file. */
+/* The class of a wait for a file, by its kind. */
 enum wait_class wait_file_class(const struct wait_file *file);
 
 /*
- * Writes the text of the object of a wait, "" for none: the address of a futex, " lock" behind it if its
- * value is that of a locked mutex (glibc, musl, Rust); the service port or peer of a socket; the name of a
- * file. `file` is NULL if the call has none or it is unknown. `peer_name` is the name of file->peer, or NULL.
- * Returns the length in bytes.
+ * Writes the text of the object of a wait, "" for none:
+ *
+ * futex          address, with " lock" after it if the expected value is that of a locked mutex
+ * socket         service port (the lower one), with the remote host unless that is loopback or the port is
+ *                local; peer of a unix socket
+ * tty            "pts/3", or the name of its file
+ * events         kind of the descriptor, such as "eventfd"
+ * file, file lock, message queue   name of the file
+ *
+ * `file` is the file of the first argument, or NULL if there is none or it is unknown. `peer_name` is the
+ * name of the process file->peer, or NULL. The text may have any bytes but NUL. Returns its length in bytes.
  */
 size_t wait_call_object(enum wait_class class, const struct wait_call *call, const struct wait_file *file,
 			const char *peer_name, char text[static WAIT_OBJECT_SIZE]);

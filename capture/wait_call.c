@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "wait_call.h"
+
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include "base/unicode.h"
+
+#ifndef PID_FS_MAGIC
+#define PID_FS_MAGIC 0x50494446 /* since Linux 6.9 */
+#endif
+
+/* --- numbers --- */
+
+#if defined(__x86_64__)
+#define NATIVE(x86_64, i386, arm64, arm) x86_64
+#define COMPAT(x86_64, i386, arm64, arm) i386
+#elif defined(__aarch64__)
+#define NATIVE(x86_64, i386, arm64, arm) arm64
+#define COMPAT(x86_64, i386, arm64, arm) arm
+#elif (defined(__riscv) && __riscv_xlen == 64) || defined(__loongarch64)
+#define NATIVE(x86_64, i386, arm64, arm) arm64
+#elif defined(__i386__)
+#define NATIVE(x86_64, i386, arm64, arm) i386
+#elif defined(__arm__)
+#define NATIVE(x86_64, i386, arm64, arm) arm
+#endif
+
+/* The class of a call that is in no table. */
+#ifdef NATIVE
+#define UNLISTED WAIT_CLASS_OTHER
+#else
+#define NATIVE(x86_64, i386, arm64, arm) -1
+#define UNLISTED                         WAIT_CLASS_UNKNOWN
+#endif
+#ifndef COMPAT
+#define COMPAT(x86_64, i386, arm64, arm) -1
+#endif
+
+enum {
+#define WAIT_CALL(name, class, has_descriptor, ...)                                                          \
+	NATIVE_##name = NATIVE(__VA_ARGS__), COMPAT_##name = COMPAT(__VA_ARGS__),
+#include "wait_call.def"
+#undef WAIT_CALL
+};
+
+enum {
+#define WAIT_CALL(name, ...) ROW_##name,
+#include "wait_call.def"
+#undef WAIT_CALL
+	ROW_COUNT,
+};
+
+enum {
+	HAS_DESCRIPTOR = 0x80,
+	CLASS_MASK = 0x7f,
+};
+
+/* Calls that the ABI lacks have places of their own past the limit, where nothing looks. */
+#define PLACE(number, name) ((number) >= 0 ? (number) : WAIT_CALL_LIMIT + ROW_##name)
+
+/* Class and HAS_DESCRIPTOR of a call by its number; 0: none of the table. */
+static const uint8_t native_calls[WAIT_CALL_LIMIT + ROW_COUNT] = {
+#define WAIT_CALL(name, class, has_descriptor, ...)                                                          \
+	[PLACE(NATIVE_##name, name)] = WAIT_CLASS_##class | (has_descriptor ? HAS_DESCRIPTOR : 0),
+#include "wait_call.def"
+#undef WAIT_CALL
+};
+
+static const uint8_t compat_calls[WAIT_CALL_LIMIT + ROW_COUNT] = {
+#define WAIT_CALL(name, class, has_descriptor, ...)                                                          \
+	[PLACE(COMPAT_##name, name)] = WAIT_CLASS_##class | (has_descriptor ? HAS_DESCRIPTOR : 0),
+#include "wait_call.def"
+#undef WAIT_CALL
+};
+
+/* Whether it is the call of that name. */
+#define IS_CALL(call, name)                                                                                  \
+	((call)->number >= 0 && (call)->number == ((call)->is_compat ? COMPAT_##name : NATIVE_##name))
+
+static uint8_t find_entry(bool is_compat, int32_t number)
+{
+	uint8_t entry = 0;
+
+	if (number >= 0 && number < WAIT_CALL_LIMIT)
+		entry = is_compat ? compat_calls[number] : native_calls[number];
+	return entry != 0 ? entry : UNLISTED;
+}
+
+enum wait_class wait_call_class(const struct wait_call *call)
+{
+	if (call->number == WAIT_CALL_NONE)
+		return WAIT_CLASS_FAULT;
+	return (enum wait_class)(find_entry(call->is_compat, call->number) & CLASS_MASK);
+}
+
+bool wait_call_has_descriptor(bool is_compat, int32_t number)
+{
+	return (find_entry(is_compat, number) & HAS_DESCRIPTOR) != 0;
+}
+
+bool wait_call_is_restart(const struct wait_call *call)
+{
+	return IS_CALL(call, restart_syscall);
+}
+
+/* --- files --- */
+
+/* Majors of terminals: include/uapi/linux/major.h. */
+enum {
+	MINOR_BITS = 20, /* MINORBITS of include/linux/kdev_t.h */
+	TTY_MAJOR = 4,
+	TTYAUX_MAJOR = 5,
+	PTS_FIRST_MAJOR = 136,
+	PTS_LAST_MAJOR = 143,
+	PTS_PER_MAJOR = 256,
+};
+
+static bool is_pts(const struct wait_file *file)
+{
+	const uint32_t major = file->device >> MINOR_BITS;
+
+	return major >= PTS_FIRST_MAJOR && major <= PTS_LAST_MAJOR;
+}
+
+static bool is_tty(const struct wait_file *file)
+{
+	const uint32_t major = file->device >> MINOR_BITS;
+
+	return major == TTY_MAJOR || major == TTYAUX_MAJOR || is_pts(file);
+}
+
+/* An inode of fs/anon_inodes.c, whose mode depends on the kernel. */
+static enum wait_class anonymous_class(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum wait_class class;
+	} classes[] = {
+		{"[eventpoll]", WAIT_CLASS_POLL},
+		{"[io_uring]", WAIT_CLASS_IO_URING},
+		{"[pidfd]", WAIT_CLASS_CHILD},
+	};
+
+	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
+		if (strcmp(name, classes[i].name) == 0)
+			return classes[i].class;
+	}
+	return WAIT_CLASS_EVENTS;
+}
+
+enum wait_class wait_file_class(const struct wait_file *file)
+{
+	if (file->magic == ANON_INODE_FS_MAGIC)
+		return anonymous_class(file->name);
+	if (file->magic == PID_FS_MAGIC)
+		return WAIT_CLASS_CHILD;
+	if (S_ISSOCK(file->mode))
+		return WAIT_CLASS_SOCKET;
+	if (S_ISFIFO(file->mode))
+		return WAIT_CLASS_PIPE;
+	return S_ISCHR(file->mode) && is_tty(file) ? WAIT_CLASS_TTY : WAIT_CLASS_FILE;
+}
+
+/* --- objects --- */
+
+/* Operations of futex(2): include/uapi/linux/futex.h. */
+enum {
+	FUTEX_COMMAND_MASK = 0x7f,
+	FUTEX_OP_WAIT = 0,
+	FUTEX_OP_LOCK_PI = 6,
+	FUTEX_OP_WAIT_BITSET = 9,
+	FUTEX_OP_LOCK_PI2 = 13,
+	LOCKED_WITH_WAITERS = 2, /* value of a contended mutex in glibc and Rust */
+};
+
+/*
+ * Whether futex(2) waits for a value that only a locked mutex has. The mutexes of glibc and Rust have 2,
+ * those of musl the owner's thread id and the top bit; -1 is a semaphore or rwlock of musl. It is rarely
+ * wrong, but misses locks of Java, Go and Python.
+ */
+static bool is_lock(const struct wait_call *call)
+{
+	const uint32_t value = (uint32_t)call->arguments[2];
+
+	switch (call->arguments[1] & FUTEX_COMMAND_MASK) {
+	case FUTEX_OP_LOCK_PI:
+	case FUTEX_OP_LOCK_PI2:
+		return true;
+	case FUTEX_OP_WAIT:
+		return value == LOCKED_WITH_WAITERS || (value >> 31 != 0 && value != UINT32_MAX);
+	case FUTEX_OP_WAIT_BITSET:
+		return value == LOCKED_WITH_WAITERS;
+	default:
+		return false;
+	}
+}
+
+/* Calls without an address here have an array of addresses in user memory. */
+static int write_futex(const struct wait_call *call, char text[static WAIT_OBJECT_SIZE])
+{
+	const bool is_futex = IS_CALL(call, futex) || IS_CALL(call, futex_time64);
+
+	if (!is_futex && !IS_CALL(call, futex_wait))
+		return 0;
+	return snprintf(text, WAIT_OBJECT_SIZE, "0x%" PRIx64 "%s", call->arguments[0],
+			is_futex && is_lock(call) ? " lock" : "");
+}
+
+enum {
+	IPV4_SIZE = 4,
+	IPV4_LOOPBACK = 127, /* first byte of the network 127.0.0.0/8 */
+};
+
+/* The bytes of an IPv4 address, also if it is mapped into IPv6; NULL if it is none. */
+static const uint8_t *find_ipv4(const struct wait_file *file)
+{
+	static const uint8_t mapped[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+
+	if (file->family == AF_INET)
+		return file->remote_address;
+	return memcmp(file->remote_address, mapped, sizeof(mapped)) == 0
+		       ? file->remote_address + sizeof(mapped)
+		       : NULL;
+}
+
+static bool is_loopback(const struct wait_file *file)
+{
+	const uint8_t *ipv4 = find_ipv4(file);
+
+	return ipv4 != NULL ? ipv4[0] == IPV4_LOOPBACK
+			    : memcmp(file->remote_address, &in6addr_loopback, sizeof(in6addr_loopback)) == 0;
+}
+
+/* The port of the service, taken to be the lower one, and its host if that is another one. */
+static int write_port(const struct wait_file *file, const char *peer_name, char text[static WAIT_OBJECT_SIZE])
+{
+	const uint16_t local = file->local_port, remote = file->remote_port;
+	const bool is_local = remote == 0 || (local != 0 && local <= remote);
+	const uint16_t port = is_local ? local : remote;
+	const uint8_t *ipv4 = find_ipv4(file);
+	char address[INET6_ADDRSTRLEN] = "";
+
+	if (port == 0)
+		return 0;
+	if (!is_local && !is_loopback(file))
+		inet_ntop(ipv4 != NULL ? AF_INET : AF_INET6, ipv4 != NULL ? ipv4 : file->remote_address,
+			  address, sizeof(address));
+	return snprintf(text, WAIT_OBJECT_SIZE,
+			ipv4 == NULL && address[0] != '\0' ? "[%s]:%u%s%s" : "%s:%u%s%s", address, port,
+			peer_name[0] != '\0' ? " " : "", peer_name);
+}
+
+static int write_socket(const struct wait_file *file, const char *peer_name,
+			char text[static WAIT_OBJECT_SIZE])
+{
+	switch (file->family) {
+	case AF_INET:
+	case AF_INET6:
+		return write_port(file, peer_name, text);
+	case AF_UNIX:
+		return snprintf(text, WAIT_OBJECT_SIZE, "%s", peer_name);
+	default:
+		return 0;
+	}
+}
+
+/* The name of a file; "[eventfd]" without its brackets. */
+static int write_name(const struct wait_file *file, char text[static WAIT_OBJECT_SIZE])
+{
+	size_t length = strnlen(file->name, sizeof(file->name)), start = 0;
+
+	if (file->magic == ANON_INODE_FS_MAGIC && length > 1 && file->name[0] == '[' &&
+	    file->name[length - 1] == ']') {
+		start = 1;
+		length -= 2;
+	}
+	return snprintf(text, WAIT_OBJECT_SIZE, "%.*s", (int)length, file->name + start);
+}
+
+static int write_object(enum wait_class class, const struct wait_call *call, const struct wait_file *file,
+			const char *peer_name, char text[static WAIT_OBJECT_SIZE])
+{
+	if (class == WAIT_CLASS_FUTEX)
+		return write_futex(call, text);
+	if (file == NULL)
+		return 0;
+	switch (class) {
+	case WAIT_CLASS_SOCKET:
+		return write_socket(file, peer_name, text);
+	case WAIT_CLASS_TTY:
+		if (is_pts(file))
+			return snprintf(text, WAIT_OBJECT_SIZE, "pts/%" PRIu32,
+					((file->device >> MINOR_BITS) - PTS_FIRST_MAJOR) * PTS_PER_MAJOR +
+						(file->device & ((1U << MINOR_BITS) - 1)));
+		return write_name(file, text);
+	case WAIT_CLASS_FILE:
+	case WAIT_CLASS_FILE_LOCK:
+	case WAIT_CLASS_EVENTS:
+	case WAIT_CLASS_MESSAGE_QUEUE:
+		return write_name(file, text);
+	default:
+		return 0;
+	}
+}
+
+/* Where to cut a text of `length` bytes, so that it does not end in a part of a character. */
+static size_t find_cut(const char *text, size_t length)
+{
+	size_t start = length;
+	uint32_t scalar;
+
+	while (start != 0 && ((unsigned char)text[start - 1] & 0xc0) == 0x80)
+		start--;
+	if (start == 0 || ((unsigned char)text[start - 1] & 0x80) == 0)
+		return length;
+	start--;
+	return unicode_decode(text + start, length - start, &scalar) != 0 ? length : start;
+}
+
+size_t wait_call_object(enum wait_class class, const struct wait_call *call, const struct wait_file *file,
+			const char *peer_name, char text[static WAIT_OBJECT_SIZE])
+{
+	bool is_cut = file != NULL && strnlen(file->name, sizeof(file->name)) >= sizeof(file->name) - 1;
+	size_t length;
+
+	text[0] = '\0';
+	length = (size_t)write_object(class, call, file, peer_name != NULL ? peer_name : "", text);
+	if (length >= WAIT_OBJECT_SIZE) {
+		length = WAIT_OBJECT_SIZE - 1;
+		is_cut = true;
+	}
+	if (is_cut)
+		length = find_cut(text, length);
+	text[length] = '\0';
+	return length;
+}
