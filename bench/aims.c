@@ -339,7 +339,7 @@ static double bare_pass_ms(const struct bench_options *options)
 	const size_t skipped = skipped_rounds(options), rounds = measured_rounds(options);
 	struct feature_result result;
 	struct arena arena = {0};
-	struct bpf_tasks *tasks = bpf_tasks_open(NULL, 0, (size_t)host_threads(), 0, &arena, &result);
+	struct bpf_tasks *tasks = bpf_tasks_open(NULL, 0, (size_t)host_threads(), 0, NULL, &arena, &result);
 	double from_us = 0, us;
 
 	if (tasks == NULL) {

@@ -167,7 +167,7 @@ void passes_check(const struct roots *roots, struct arena *arena, struct feature
 
 	if (!is_readable(roots, arena, ret_result))
 		return;
-	tasks = bpf_tasks_open(NULL, 0, count_all_threads(roots, &text), 0, arena, ret_result);
+	tasks = bpf_tasks_open(NULL, 0, count_all_threads(roots, &text), 0, NULL, arena, ret_result);
 	starts.present = host_count_starts(roots, &text, &starts.value);
 	if (tasks != NULL && bpf_tasks_read(tasks, 0, true, NULL, &pass) == 0) {
 		compare_counts(starts, roots, &text, pass.row_count, sentence, ret_result);
@@ -185,7 +185,7 @@ void passes_open(struct capture *capture)
 
 	if (is_readable(&capture->roots, &passes->arena, &passes->result))
 		passes->tasks = bpf_tasks_open(capture->scope, capture->scope_count, count_threads(capture),
-					       usual_parts(capture), &passes->arena, &passes->result);
+					       usual_parts(capture), NULL, &passes->arena, &passes->result);
 	/* programs see what ptrace(2) would refuse us */
 	passes->sees_others = rights_include(CAP_SYS_PTRACE);
 }

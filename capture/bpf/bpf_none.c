@@ -13,7 +13,8 @@ static struct feature_result not_built(void)
 }
 
 struct bpf_tasks *bpf_tasks_open(const uint32_t *scope, size_t scope_count, size_t task_count,
-				 uint32_t usual_parts, struct arena *arena, struct feature_result *ret_result)
+				 uint32_t usual_parts, const struct task_call_set *by_file,
+				 struct arena *arena, struct feature_result *ret_result)
 {
 	*ret_result = not_built();
 	return NULL;

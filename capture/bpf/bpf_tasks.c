@@ -39,9 +39,17 @@ enum storing {
 	STORING_NOT,     /* not at all: an iterator hands records over */
 };
 
-/* The programs that a kernel may refuse without costing the others. */
+/* What is read of system calls. */
+enum reading_calls {
+	CALLS_NONE,
+	CALLS_BARE, /* numbers and arguments: bpf_task_pt_regs(), from Linux 5.15 on */
+	CALLS_WITH_FILES,
+};
+
+/* The programs, and parts of them, that a kernel may refuse without costing the others. */
 struct extras {
 	enum storing storing;
+	enum reading_calls calls;
 	bool clock; /* of the scheduler */
 	bool sums;  /* per-CPU RSS counters, read with bpf_probe_read_kernel(), which lockdown disables */
 };
@@ -53,6 +61,7 @@ struct bpf_tasks {
 	struct bpf_link *sifter; /* to the iterator that stores them; NULL for none */
 	bool link_is_narrow;     /* both iterate over the one process that is read, not over all tasks */
 	struct bpf_scope scope;
+	const struct task_call_set *by_file; /* while the programs are loaded; NULL: calls are not wanted */
 	struct string_pool cpu_sets;
 	uint32_t cpus;        /* those that may ever be there, a set of `cpu_sets`; empty: not known */
 	size_t last_count;    /* tasks of the last pass */
@@ -63,7 +72,7 @@ struct bpf_tasks {
 	size_t row_count;
 
 	/* The last pass that was stored. */
-	struct bpf_array records, delays, statistics, places;
+	struct bpf_array records, delays, statistics, calls, places;
 	uint32_t room;         /* number of slots */
 	uint32_t part;         /* part of `places` that holds the pass: 0 or 1 */
 	uint32_t place_count;  /* places of the pass */
@@ -199,7 +208,9 @@ static bool size_records(const struct tasks *object, size_t room, uint32_t usual
 	return bpf_map__set_max_entries(object->maps.records, (uint32_t)room) == 0 &&
 	       bpf_map__set_max_entries(object->maps.task_places, PLACE_PARTS * (uint32_t)room) == 0 &&
 	       size_part(object->maps.delays, room, (usual_parts & TASK_PART_DELAYS) != 0) &&
-	       size_part(object->maps.statistics, room, (usual_parts & TASK_PART_STATISTICS) != 0);
+	       size_part(object->maps.statistics, room, (usual_parts & TASK_PART_STATISTICS) != 0) &&
+	       bpf_map__set_max_entries(object->maps.calls,
+					(usual_parts & TASK_PART_CALL) != 0 ? (uint32_t)room : 1) == 0;
 }
 
 /* Says which programs are to be loaded. Returns 0 or a negative errno. */
@@ -217,6 +228,12 @@ static int prepare(struct bpf_tasks *tasks, struct extras extras, size_t room, u
 		object->rodata->cpu_count = (uint32_t)cpu_set_count(&tasks->cpu_sets, tasks->cpus);
 	object->rodata->scoped = scoped;
 	object->rodata->old_hierarchy = bpf_find_old_hierarchy();
+	object->rodata->with_calls = extras.calls != CALLS_NONE;
+	object->rodata->with_files = extras.calls == CALLS_WITH_FILES;
+	if (tasks->by_file != NULL)
+		memcpy((void *)&object->rodata->by_file, tasks->by_file, sizeof(*tasks->by_file));
+	if (extras.calls == CALLS_NONE)
+		usual_parts &= ~(uint32_t)TASK_PART_CALL;
 	bpf_program__set_autoload(object->progs.find_cpu, extras.sums);
 	bpf_program__set_autoload(object->progs.walk_tasks, extras.storing == STORING_BY_WALK && !scoped);
 	bpf_program__set_autoload(object->progs.walk_process, extras.storing == STORING_BY_WALK && scoped);
@@ -231,6 +248,7 @@ static void unload(struct bpf_tasks *tasks)
 	bpf_array_unmap(&tasks->records);
 	bpf_array_unmap(&tasks->delays);
 	bpf_array_unmap(&tasks->statistics);
+	bpf_array_unmap(&tasks->calls);
 	bpf_array_unmap(&tasks->places);
 	bpf_link__destroy(tasks->link);
 	bpf_link__destroy(tasks->sifter);
@@ -291,7 +309,15 @@ static struct feature_result load_what_works(struct bpf_tasks *tasks, size_t tas
 					     struct arena *arena)
 {
 	static const struct extras others[] = {
-		{.clock = true, .sums = true}, {.sums = true}, {.clock = true}, {.sums = false}};
+		{.calls = CALLS_WITH_FILES, .clock = true, .sums = true},
+		{.calls = CALLS_BARE, .clock = true, .sums = true},
+		{.clock = true, .sums = true},
+		{.sums = true},
+		{.calls = CALLS_WITH_FILES, .clock = true},
+		{.calls = CALLS_BARE, .clock = true},
+		{.clock = true},
+		{.sums = false},
+	};
 	const bool without_sums = bpf_is_locked_down();
 	const size_t room = task_count + task_count / 4 + SPARE_TASKS;
 	struct feature_result result = {0};
@@ -299,7 +325,7 @@ static struct feature_result load_what_works(struct bpf_tasks *tasks, size_t tas
 	for (size_t i = 0; i < ARRAY_COUNT(others) * (STORING_NOT + 1); i++) {
 		struct extras extras = others[i / (STORING_NOT + 1)];
 
-		if (extras.sums && without_sums)
+		if ((extras.sums && without_sums) || (extras.calls != CALLS_NONE && tasks->by_file == NULL))
 			continue;
 		extras.storing = (enum storing)(i % (STORING_NOT + 1));
 		result = load(tasks, extras, room, usual_parts, arena);
@@ -311,7 +337,8 @@ static struct feature_result load_what_works(struct bpf_tasks *tasks, size_t tas
 }
 
 struct bpf_tasks *bpf_tasks_open(const uint32_t *scope, size_t scope_count, size_t task_count,
-				 uint32_t usual_parts, struct arena *arena, struct feature_result *ret_result)
+				 uint32_t usual_parts, const struct task_call_set *by_file,
+				 struct arena *arena, struct feature_result *ret_result)
 {
 	struct bpf_tasks *tasks;
 
@@ -321,8 +348,10 @@ struct bpf_tasks *bpf_tasks_open(const uint32_t *scope, size_t scope_count, size
 	tasks = memory_allocate_zero(1, sizeof(*tasks));
 	tasks->expected = task_count + SPARE_TASKS;
 	tasks->scope = (struct bpf_scope){scope, scope_count};
+	tasks->by_file = by_file;
 	note_cpus(tasks);
 	*ret_result = load_what_works(tasks, task_count, usual_parts, arena);
+	tasks->by_file = NULL;
 	if (ret_result->state == FEATURE_STATE_ON)
 		return tasks;
 	bpf_tasks_close(tasks);
@@ -457,7 +486,8 @@ static int iterate_once(struct bpf_tasks *tasks, uint32_t parts, const atomic_bo
 {
 	size_t delays = (parts & TASK_PART_DELAYS) != 0 ? sizeof(struct task_delays) : 0;
 	size_t statistics = (parts & TASK_PART_STATISTICS) != 0 ? sizeof(struct task_statistics) : 0;
-	size_t stride = sizeof(struct task_record) + delays + statistics;
+	size_t calls = (parts & TASK_PART_CALL) != 0 ? sizeof(struct task_call) : 0;
+	size_t stride = sizeof(struct task_record) + delays + statistics + calls;
 	const uint64_t begin_ns = clock_ns(CLOCK_BOOTTIME);
 	int descriptor;
 	ssize_t length;
@@ -478,12 +508,15 @@ static int iterate_once(struct bpf_tasks *tasks, uint32_t parts, const atomic_bo
 		.record_stride = stride,
 		.delays_stride = stride,
 		.statistics_stride = stride,
+		.calls_stride = stride,
 		.is_whole = true,
 	};
 	if (delays != 0)
 		pass->delays = tasks->bytes + sizeof(struct task_record);
 	if (statistics != 0)
 		pass->statistics = tasks->bytes + sizeof(struct task_record) + delays;
+	if (calls != 0)
+		pass->calls = tasks->bytes + stride - calls;
 	return (size_t)length % stride == 0 ? 0 : -EIO;
 }
 
@@ -636,6 +669,7 @@ static struct bpf_pass describe(const struct bpf_tasks *tasks, uint32_t parts, b
 		.record_stride = tasks->records.stride,
 		.delays_stride = tasks->delays.stride,
 		.statistics_stride = tasks->statistics.stride,
+		.calls_stride = tasks->calls.stride,
 		.places = places_of(tasks, 1 - tasks->part),
 		.is_whole = is_whole,
 		.by_runs = tasks->loaded.storing == STORING_BY_WALK,
@@ -645,6 +679,8 @@ static struct bpf_pass describe(const struct bpf_tasks *tasks, uint32_t parts, b
 		pass.delays = tasks->delays.start;
 	if ((parts & TASK_PART_STATISTICS) != 0)
 		pass.statistics = tasks->statistics.start;
+	if ((parts & TASK_PART_CALL) != 0)
+		pass.calls = tasks->calls.start;
 	return pass;
 }
 
@@ -690,7 +726,8 @@ static bool map_parts(struct bpf_tasks *tasks, uint32_t parts)
 	const struct tasks *object = tasks->object;
 
 	return map_part(&tasks->delays, object->maps.delays, (parts & TASK_PART_DELAYS) != 0) &&
-	       map_part(&tasks->statistics, object->maps.statistics, (parts & TASK_PART_STATISTICS) != 0);
+	       map_part(&tasks->statistics, object->maps.statistics, (parts & TASK_PART_STATISTICS) != 0) &&
+	       map_part(&tasks->calls, object->maps.calls, (parts & TASK_PART_CALL) != 0);
 }
 
 static bool has_room(const struct bpf_array *room, size_t count)
@@ -703,7 +740,8 @@ static bool has_room_to_store(const struct bpf_tasks *tasks, uint32_t parts)
 {
 	return has_room(&tasks->records, tasks->last_count) &&
 	       ((parts & TASK_PART_DELAYS) == 0 || has_room(&tasks->delays, tasks->last_count)) &&
-	       ((parts & TASK_PART_STATISTICS) == 0 || has_room(&tasks->statistics, tasks->last_count));
+	       ((parts & TASK_PART_STATISTICS) == 0 || has_room(&tasks->statistics, tasks->last_count)) &&
+	       ((parts & TASK_PART_CALL) == 0 || has_room(&tasks->calls, tasks->last_count));
 }
 
 int bpf_tasks_read(struct bpf_tasks *tasks, uint32_t parts, bool full, const atomic_bool *cancel,
@@ -711,6 +749,8 @@ int bpf_tasks_read(struct bpf_tasks *tasks, uint32_t parts, bool full, const ato
 {
 	int result = -ENOSPC;
 
+	if (tasks->loaded.calls == CALLS_NONE)
+		parts &= ~(uint32_t)TASK_PART_CALL;
 	tasks->object->bss->pass++;
 	if (tasks->loaded.storing != STORING_NOT && map_parts(tasks, parts) &&
 	    has_room_to_store(tasks, parts))
@@ -729,5 +769,6 @@ int bpf_tasks_read(struct bpf_tasks *tasks, uint32_t parts, bool full, const ato
 	tasks->last_count = ret_pass->count;
 	tasks->expected = ret_pass->count + SPARE_TASKS;
 	ret_pass->clock_ns = read_clock(tasks);
+	ret_pass->has_files = tasks->loaded.calls == CALLS_WITH_FILES;
 	return 0;
 }

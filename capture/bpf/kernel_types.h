@@ -136,6 +136,81 @@ struct signal_struct {
 
 struct thread_info {
 	__u32 cpu;
+	__u32 status;        /* x86 */
+	unsigned long flags; /* arm64 reads it */
+};
+
+/* The registers with which a task entered the kernel. */
+struct pt_regs {
+	unsigned long bx, cx, dx, si, di, orig_ax; /* x86 */
+	__u64 regs[31], orig_x0;                   /* arm64 */
+	__s32 syscallno;
+};
+
+struct super_block {
+	unsigned long s_magic;
+};
+
+struct inode {
+	__u16 i_mode;
+	__u32 i_rdev;
+	unsigned long i_ino;
+	struct super_block *i_sb;
+};
+
+struct qstr {
+	const unsigned char *name;
+};
+
+struct dentry {
+	struct qstr d_name;
+};
+
+struct path {
+	struct dentry *dentry;
+};
+
+struct file {
+	void *private_data;
+	struct inode *f_inode;
+	struct path f_path;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct upid {
+	__u32 nr;
+};
+
+struct pid {
+	struct upid numbers[1]; /* the first is that of the initial pid namespace */
+};
+
+struct in6_addr {
+	__u8 bytes[16];
+};
+
+struct sock_common {
+	__u16 skc_family, skc_num;
+	__u16 skc_dport;
+	__u32 skc_daddr;
+	struct in6_addr skc_v6_daddr;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	struct pid *sk_peer_pid;
+};
+
+struct socket {
+	struct sock *sk;
 };
 
 struct user_fpsimd_words {
@@ -160,6 +235,7 @@ struct task_struct {
 	unsigned int policy;
 	unsigned long jobctl;
 	unsigned frozen : 1;
+	unsigned in_iowait : 1;
 	struct cpumask cpus_mask;
 	struct sched_info sched_info;
 	struct mm_struct *mm;
@@ -177,6 +253,7 @@ struct task_struct {
 	struct signal_struct *signal;
 	struct task_io_accounting ioac;
 	struct css_set *cgroups;
+	struct files_struct *files;
 	struct mutex *blocked_on;
 	bool throttled;
 	struct task_delay_info *delays;

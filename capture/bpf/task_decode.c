@@ -129,6 +129,8 @@ struct task_parts task_parts_of(const struct bpf_pass *pass, size_t index)
 		parts.delays = (const void *)(pass->delays + slot * pass->delays_stride);
 	if (pass->statistics != NULL)
 		parts.statistics = (const void *)(pass->statistics + slot * pass->statistics_stride);
+	if (pass->calls != NULL)
+		parts.call = (const void *)(pass->calls + slot * pass->calls_stride);
 	return parts;
 }
 

@@ -10,11 +10,12 @@
  * Pure. The functions named document the meaning of each member.
  */
 
-/* One task of a pass; `delays` and `statistics` are NULL where they were not read. */
+/* One task of a pass; all but `record` are NULL where they were not read. */
 struct task_parts {
 	const struct task_record *record;
 	const struct task_delays *delays;
 	const struct task_statistics *statistics;
+	const struct task_call *call;
 };
 
 /*
@@ -100,7 +101,7 @@ void task_slept_follow(struct task_slept *slept, const struct task_record *recor
 /* Subtracts the sleep from the waits of a record that task_slept_follow() has seen. */
 void task_slept_leave_out(const struct task_slept *slept, struct task_record *record);
 
-/* A number that differs if the signs or numbers of a task do, from which its row is made. */
+/* A number that differs if the signs or numbers of a task do, from which its row is made; its call apart. */
 uint64_t task_fingerprint(const struct task_parts *parts);
 
 #endif

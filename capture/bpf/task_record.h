@@ -14,6 +14,7 @@
 enum {
 	TASK_PART_DELAYS = 1 << 0,     /* struct task_delays */
 	TASK_PART_STATISTICS = 1 << 1, /* struct task_statistics */
+	TASK_PART_CALL = 1 << 2,       /* struct task_call */
 };
 
 /* Flags of a record. */
@@ -72,6 +73,7 @@ enum {
 enum {
 	TASK_COMM_SIZE = 16,             /* TASK_COMM_LEN of include/linux/sched.h */
 	TASK_KERNEL_THREAD = 0x00200000, /* PF_KTHREAD of include/linux/sched.h */
+	TASK_IO_WORKER = 0x10,           /* PF_IO_WORKER: its registers are a copy of its creator's */
 	TASK_FROZEN_BEFORE =
 		0x00010000, /* PF_FROZEN before 6.1; later kernels set this bit only on kernel threads */
 	TASK_IO_COUNT = 7,  /* rchar, wchar, syscr, syscw, read, written, cancelled bytes */
@@ -212,11 +214,59 @@ struct task_statistics {
 	__u64 sum_sleep_runtime, core_forceidle_sum;
 };
 
+/* Flags of a call. */
+enum {
+	TASK_CALL_READ = 1 << 0,      /* `number` and `arguments` are known */
+	TASK_CALL_COMPAT = 1 << 1,    /* by the 32-bit ABI of the architecture */
+	TASK_CALL_FILE = 1 << 2,      /* the first argument is a descriptor, and its file is known */
+	TASK_CALL_IN_IOWAIT = 1 << 3, /* task_struct.in_iowait: it waits for block I/O, or for an io_uring */
+	TASK_CALL_MOVED = 1 << 4, /* the task got a CPU after its signs were read; nothing else is known */
+};
+
+enum {
+	TASK_CALL_ARGUMENTS = 3,
+	TASK_CALL_LIMIT = 512,    /* no ABI has a call with a number from here on; a power of two */
+	TASK_FILE_NAME_SIZE = 24, /* a longer name is cut */
+};
+
+/*
+ * The system call that a task sleeps in, by the registers with which it entered the kernel, and the file
+ * behind its first argument. Known of user threads that sleep; of others it has flags alone.
+ */
+struct task_call {
+	__u16 flags;  /* TASK_CALL_… */
+	__u16 mode;   /* i_mode of the file; without a format of anonymous inodes, in some kernels */
+	__s32 number; /* -1: it entered the kernel by an exception */
+	__u64 arguments[TASK_CALL_ARGUMENTS];
+	__u64 inode;
+	__u32 magic;  /* of the file's superblock: include/uapi/linux/magic.h */
+	__u32 device; /* i_rdev of a device file, as the kernel encodes it; AF_… of a socket; else 0 */
+	union {
+		/* Of a file that is no socket: the beginning of its name; it need not end with NUL. */
+		char name[TASK_FILE_NAME_SIZE];
+		__u64 name_words[TASK_FILE_NAME_SIZE / 8];
+		/* Of a socket. */
+		struct {
+			__u64 remote_address[2]; /* in network byte order; IPv4 in the first four bytes */
+			__u16 local_port;        /* host byte order */
+			__u16 remote_port;       /* network byte order */
+			__u32 peer; /* process at the other end of a unix socket, in the initial pid namespace
+				     */
+		};
+	};
+};
+
+/* A set of system calls, by number, of the kernel's own ABI [0] and of its 32-bit one [1]. */
+struct task_call_set {
+	__u64 bits[2][TASK_CALL_LIMIT / 64];
+};
+
 /* A record with all parts. */
 struct task_whole {
 	struct task_record record;
 	struct task_delays delays;
 	struct task_statistics statistics;
+	struct task_call call;
 };
 
 #endif

@@ -14,6 +14,15 @@ enum {
 	STATE_SLEEPING = 0x02,     /* TASK_UNINTERRUPTIBLE of include/linux/sched.h */
 	STATE_NO_LOAD = 0x400,     /* TASK_NOLOAD: with it, it is TASK_IDLE */
 	STATE_LOCK_WAIT = 0x1000,  /* TASK_RTLOCK_WAIT */
+	STATUS_COMPAT = 1 << 1,    /* TS_COMPAT of arch/x86/include/asm/thread_info.h */
+	FLAG_32BIT = 1 << 22,      /* of TIF_32BIT, arch/arm64/include/asm/thread_info.h */
+	FORMAT_MASK = 0170000,     /* S_IFMT of include/uapi/linux/stat.h */
+	FORMAT_SOCKET = 0140000,
+	FORMAT_CHARACTER = 0020000,
+	FORMAT_BLOCK = 0060000,
+	FAMILY_UNIX = 1, /* AF_UNIX … of include/linux/socket.h */
+	FAMILY_INET = 2,
+	FAMILY_INET6 = 10,
 };
 
 const volatile __u32 mask_words;                        /* of a CPU mask that may hold CPUs */
@@ -311,6 +320,190 @@ static __always_inline void fill_statistics(const struct task_struct *task,
 		statistics->core_forceidle_sum = task->stats.core_forceidle_sum;
 }
 
+/*
+ * --- system calls ---
+ *
+ * Registers and files are read for threads that sleep, and mostly from cache lines that nothing else has
+ * read, so only when a record is stored. The call of a thread that stands still is that of its record.
+ */
+
+const volatile bool with_calls, with_files;  /* what this kernel allows is found by loading */
+const volatile struct task_call_set by_file; /* calls whose first argument is a descriptor to follow */
+
+/*
+ * Reads a member of a structure at an address that is only a number. What a task has may be freed at any
+ * time: then the load gives 0, or what is there now. Before Linux 6.2 it takes a helper that lockdown
+ * disables.
+ */
+#define FETCH(to, structure, address, member)                                                                \
+	do {                                                                                                 \
+		if (bpf_rdonly_cast)                                                                         \
+			(to) = (__typeof__(to))((const struct structure *)bpf_rdonly_cast(                   \
+							(void *)(address),                                   \
+							bpf_core_type_id_kernel(struct structure)))          \
+				       ->member;                                                             \
+		else                                                                                         \
+			bpf_probe_read_kernel(                                                               \
+				&(to), sizeof(to),                                                           \
+				(void *)((address) + bpf_core_field_offset(struct structure, member)));      \
+	} while (0)
+
+/* Reads 8 bytes: a type of the kernel that begins with so many does. */
+#define FETCH_WORD(to, address) FETCH(to, prev_cputime, address, utime)
+
+static __always_inline void fill_socket(__u64 file, struct task_call *call)
+{
+	__u64 socket, sock, peer, address;
+	__u16 family, port;
+	__u32 number;
+
+	FETCH(socket, file, file, private_data);
+	FETCH(sock, socket, socket, sk);
+	FETCH(family, sock, sock, __sk_common.skc_family);
+	call->device = family;
+	if (family == FAMILY_UNIX) {
+		FETCH(peer, sock, sock, sk_peer_pid);
+		if (peer != 0) {
+			FETCH(number, pid, peer, numbers[0].nr);
+			call->peer = number;
+		}
+	}
+	if (family != FAMILY_INET && family != FAMILY_INET6)
+		return;
+	FETCH(port, sock, sock, __sk_common.skc_num);
+	call->local_port = port;
+	FETCH(port, sock, sock, __sk_common.skc_dport);
+	call->remote_port = port;
+	if (family == FAMILY_INET) {
+		FETCH(number, sock, sock, __sk_common.skc_daddr);
+		call->remote_address[0] = number;
+	} else if (bpf_core_field_exists(struct sock, __sk_common.skc_v6_daddr)) {
+		address = sock + bpf_core_field_offset(struct sock, __sk_common.skc_v6_daddr);
+		FETCH_WORD(call->remote_address[0], address);
+		FETCH_WORD(call->remote_address[1], address + sizeof(__u64));
+	}
+}
+
+static __always_inline void fill_name(__u64 file, struct task_call *call)
+{
+	__u64 dentry, name;
+
+	FETCH(dentry, file, file, f_path.dentry);
+	FETCH(name, dentry, dentry, d_name.name);
+#pragma unroll
+	for (__u32 i = 0; i < TASK_FILE_NAME_SIZE / sizeof(__u64); i++)
+		FETCH_WORD(call->name_words[i], name + i * sizeof(__u64));
+}
+
+/*
+ * Fills what the call of the task at hand says of the file behind a descriptor. It counts only if the
+ * descriptor still stands for that file afterwards: the structures of a closed file are used again.
+ */
+__noinline int fill_file(__u32 descriptor)
+{
+	struct task_call *call = &whole.call;
+	const __u64 task = whole.record.task;
+	__u64 files, table, slot, file, file_after, inode, superblock, number;
+	__u32 limit, device;
+	__u16 mode;
+
+	FETCH(files, task_struct, task, files);
+	if (files == 0)
+		return 0;
+	FETCH(table, files_struct, files, fdt);
+	FETCH(limit, fdtable, table, max_fds);
+	if (descriptor >= limit)
+		return 0;
+	FETCH(slot, fdtable, table, fd);
+	slot += descriptor * sizeof(__u64);
+	FETCH_WORD(file, slot);
+	if (file == 0)
+		return 0;
+	FETCH(inode, file, file, f_inode);
+	FETCH(superblock, inode, inode, i_sb);
+	FETCH(number, super_block, superblock, s_magic);
+	call->magic = (__u32)number;
+	FETCH(number, inode, inode, i_ino);
+	call->inode = number;
+	FETCH(mode, inode, inode, i_mode);
+	call->mode = mode;
+	mode &= FORMAT_MASK;
+	if (mode == FORMAT_CHARACTER || mode == FORMAT_BLOCK) {
+		FETCH(device, inode, inode, i_rdev);
+		call->device = device;
+	}
+	if (mode == FORMAT_SOCKET)
+		fill_socket(file, call);
+	else
+		fill_name(file, call);
+	FETCH_WORD(file_after, slot);
+	if (file_after == file)
+		call->flags |= TASK_CALL_FILE;
+	return 0;
+}
+
+/*
+ * Fills the registers of a user thread that sleeps: it entered the kernel by a system call or by an
+ * exception, and its registers are those of that moment (syscall_get_nr() and syscall_get_arguments() of
+ * each architecture). Only the trusted pointer is accepted.
+ */
+static __always_inline void fill_registers(struct task_struct *task, struct task_call *call)
+{
+	const struct pt_regs *registers = (const void *)bpf_task_pt_regs(task);
+
+	if (bpf_core_field_exists(registers->orig_ax)) {
+		call->flags |= TASK_CALL_READ;
+		call->number = (__s32)registers->orig_ax;
+		call->arguments[2] = registers->dx;
+		if ((task->thread_info.status & STATUS_COMPAT) == 0) {
+			call->arguments[0] = registers->di;
+			call->arguments[1] = registers->si;
+		} else {
+			call->flags |= TASK_CALL_COMPAT;
+			call->arguments[0] = (__u32)registers->bx;
+			call->arguments[1] = (__u32)registers->cx;
+			call->arguments[2] = (__u32)registers->dx;
+		}
+	} else if (bpf_core_field_exists(registers->syscallno)) {
+		call->flags |= TASK_CALL_READ;
+		if ((task->thread_info.flags & FLAG_32BIT) != 0)
+			call->flags |= TASK_CALL_COMPAT;
+		call->number = registers->syscallno;
+		call->arguments[0] = registers->orig_x0;
+		call->arguments[1] = registers->regs[1];
+		call->arguments[2] = registers->regs[2];
+	}
+}
+
+static __always_inline bool has_descriptor(const struct task_call *call)
+{
+	const __u32 number = (__u32)call->number, abi = (call->flags & TASK_CALL_COMPAT) != 0;
+
+	return (call->flags & TASK_CALL_READ) != 0 && number < TASK_CALL_LIMIT &&
+	       (by_file.bits[abi][(number & (TASK_CALL_LIMIT - 1)) / 64] >> number % 64 & 1) != 0;
+}
+
+/* Fills the call of the task at hand, whose signs are in `whole`, there. */
+static __always_inline void fill_call(struct task_struct *task)
+{
+	const struct task_record *record = &whole.record;
+	struct task_call *call = &whole.call;
+
+	__builtin_memset(call, 0, sizeof(*call));
+	if (record->state == 0 || record->exit_state != 0 || (record->flags & TASK_RUNNING) != 0)
+		return;
+	if (BPF_CORE_READ_BITFIELD(task, in_iowait) != 0)
+		call->flags = TASK_CALL_IN_IOWAIT;
+	if ((record->task_flags & (TASK_KERNEL_THREAD | TASK_IO_WORKER)) == 0) {
+		fill_registers(task, call);
+		if (with_files && has_descriptor(call))
+			fill_file((__u32)call->arguments[0]);
+	}
+	barrier();
+	if (task->on_cpu != 0 || task->sched_info.last_arrival != record->last_arrival)
+		call->flags = TASK_CALL_MOVED;
+}
+
 static __always_inline __u32 kernel_facts(const struct task_struct *task)
 {
 	const struct task_delay_info *delays = NULL;
@@ -373,7 +566,7 @@ __u32 free_taken; /* free slots that were taken */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1); /* set before loading, as those of the next four */
+	__uint(max_entries, 1); /* set before loading, as those of the next five */
 	__type(key, __u32);
 	__type(value, struct task_place);
 } task_places SEC(".maps");
@@ -401,6 +594,14 @@ struct {
 	__type(key, __u32);
 	__type(value, struct task_statistics);
 } statistics SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct task_call);
+} calls SEC(".maps");
 
 __u32 is_searched; /* the last search went through all places that it may look at */
 
@@ -495,8 +696,12 @@ static __always_inline __u32 judge(const struct task_struct *task, const struct 
 	return TASK_STILL;
 }
 
-/* Stores the numbers of a task in its record, and the parts of the record. False without room. */
-static __always_inline bool store_numbers(struct task_struct *task, __u32 slot, struct task_record *record)
+/*
+ * Stores the numbers of a task in its record, and the parts of the record. `trusted` is the task as it was
+ * handed over (see plain_task()). False without room.
+ */
+static __always_inline bool store_numbers(struct task_struct *task, struct task_struct *trusted, __u32 slot,
+					  struct task_record *record)
 {
 	fill_numbers(task, record);
 	if ((parts & TASK_PART_DELAYS) != 0) {
@@ -513,6 +718,14 @@ static __always_inline bool store_numbers(struct task_struct *task, __u32 slot, 
 			return false;
 		fill_statistics(task, part);
 	}
+	if (with_calls && (parts & TASK_PART_CALL) != 0) {
+		struct task_call *part = bpf_map_lookup_elem(&calls, &slot);
+
+		if (part == NULL)
+			return false;
+		fill_call(trusted);
+		*part = whole.call;
+	}
 	return true;
 }
 
@@ -523,7 +736,7 @@ static __always_inline bool store_numbers(struct task_struct *task, __u32 slot, 
  * The signs are read before the numbers: if the task moves in between, the next pass sees other signs. A full
  * pass must not mark the task as still then.
  */
-static __always_inline bool place_task(struct task_struct *task)
+static __always_inline bool place_task(struct task_struct *task, struct task_struct *trusted)
 {
 	__u32 index = *(volatile __u32 *)&now_begin + *(volatile __u32 *)&task_count, slot;
 	struct task_record *record;
@@ -544,7 +757,7 @@ static __always_inline bool place_task(struct task_struct *task)
 	if (is_full != 0 || *(volatile __u32 *)&place->mark >= TASK_MOVED) {
 		__builtin_memcpy(record, &whole.record, offsetof(struct task_record, uid));
 		record->pass = pass;
-		if (!store_numbers(task, slot, record))
+		if (!store_numbers(task, trusted, slot, record))
 			return false;
 		barrier();
 		if (*(volatile __u32 *)&place->mark < TASK_MOVED &&
@@ -605,7 +818,7 @@ __u32 process_is_done; /* go on with the next one */
 /* Global, and thus verified once: btf_prepare_func_args() of kernel/bpf/btf.c; the tag from Linux 6.9 on. */
 __noinline bool store_task(struct task_struct *task __attribute__((btf_decl_tag("arg:trusted"))))
 {
-	return place_task(task);
+	return place_task(task, task);
 }
 
 /* In memory, as the indices of places. */
@@ -771,14 +984,14 @@ __u32 process_threads; /* threads of the process whose task was met last */
 SEC("iter/task")
 int sift_task(struct bpf_iter__task *context)
 {
-	struct task_struct *task = context->task;
+	struct task_struct *trusted = context->task, *task;
 
 	task_kernel = kernel_facts(NULL);
-	if (task == NULL || outcome == WALK_FULL || !is_in_scope(task))
+	if (trusted == NULL || outcome == WALK_FULL || !is_in_scope(trusted))
 		return 0;
-	task = plain_task(task);
+	task = plain_task(trusted);
 	process_threads = task->signal->nr_threads;
-	if (place_task(task))
+	if (place_task(task, trusted))
 		task_count++;
 	else
 		outcome = WALK_FULL;
@@ -789,12 +1002,12 @@ SEC("iter/task")
 int dump_task(struct bpf_iter__task *context)
 {
 	struct seq_file *file = context->meta->seq;
-	struct task_struct *task = context->task;
+	struct task_struct *trusted = context->task, *task;
 
 	task_kernel = kernel_facts(NULL);
-	if (task == NULL || !is_in_scope(task))
+	if (trusted == NULL || !is_in_scope(trusted))
 		return 0;
-	task = plain_task(task);
+	task = plain_task(trusted);
 	process_threads = task->signal->nr_threads;
 	fill_signs(task, &whole.record);
 	fill_numbers(task, &whole.record);
@@ -808,6 +1021,10 @@ int dump_task(struct bpf_iter__task *context)
 	if ((parts & TASK_PART_STATISTICS) != 0) {
 		fill_statistics(task, &whole.statistics);
 		bpf_seq_write(file, &whole.statistics, sizeof(whole.statistics));
+	}
+	if (with_calls && (parts & TASK_PART_CALL) != 0) {
+		fill_call(trusted);
+		bpf_seq_write(file, &whole.call, sizeof(whole.call));
 	}
 	return 0;
 }

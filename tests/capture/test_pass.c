@@ -295,7 +295,7 @@ static struct bpf_tasks *open_tasks(const uint32_t *scope, size_t scope_count, s
 {
 	struct arena arena = {0};
 	struct feature_result result;
-	struct bpf_tasks *tasks = bpf_tasks_open(scope, scope_count, room, parts, &arena, &result);
+	struct bpf_tasks *tasks = bpf_tasks_open(scope, scope_count, room, parts, NULL, &arena, &result);
 
 	assert_non_null(tasks);
 	arena_release(&arena);
@@ -1268,11 +1268,11 @@ static void test_old_kernels(void **state)
 	assert_false(release_is_older("6", 5, 16));
 }
 
-/* Any change of a byte is seen but of those that say how a record was made. */
+/* Any change of a byte is seen but of those that say how a record was made, and of the call. */
 static void test_fingerprint(void **state)
 {
 	struct task_whole whole;
-	struct task_parts parts = {&whole.record, &whole.delays, &whole.statistics};
+	struct task_parts parts = {&whole.record, &whole.delays, &whole.statistics, &whole.call};
 	unsigned char *bytes = (unsigned char *)&whole;
 	uint64_t first;
 
@@ -1281,8 +1281,9 @@ static void test_fingerprint(void **state)
 		bytes[i] = (unsigned char)(i * 37);
 	first = task_fingerprint(&parts);
 	for (size_t i = 0; i < sizeof(whole); i++) {
-		bool apart = i >= offsetof(struct task_record, pass) &&
-			     i < offsetof(struct task_record, start_boottime);
+		bool apart = (i >= offsetof(struct task_record, pass) &&
+			      i < offsetof(struct task_record, start_boottime)) ||
+			     i >= offsetof(struct task_whole, call);
 
 		bytes[i] ^= 1;
 		assert_int_equal(task_fingerprint(&parts) != first, !apart);

@@ -211,7 +211,7 @@ static void take_passes(const pid_t executers[static EXECUTERS])
 {
 	struct arena arena = {0};
 	struct feature_result result;
-	struct bpf_tasks *tasks = bpf_tasks_open(NULL, 0, 4 * STAYING, 0, &arena, &result);
+	struct bpf_tasks *tasks = bpf_tasks_open(NULL, 0, 4 * STAYING, 0, NULL, &arena, &result);
 	unsigned int walked = 0;
 	struct bpf_pass pass;
 
