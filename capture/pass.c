@@ -69,10 +69,13 @@ static bool is_switched_on(struct capture *capture, const char *path)
 	return text_equals(roots_read_text(&capture->roots, ROOT_PROC, path, &capture->text), "1");
 }
 
-/* Counters that are on at the start are wanted in most rounds; others only once somebody switches them on. */
+/*
+ * Counters that are on at the start are wanted in most rounds; others only once somebody switches them on.
+ * Calls always are.
+ */
 static uint32_t usual_parts(struct capture *capture)
 {
-	uint32_t parts = 0;
+	uint32_t parts = TASK_PART_CALL;
 
 	if (is_switched_on(capture, "sys/kernel/task_delayacct"))
 		parts |= TASK_PART_DELAYS;
@@ -183,9 +186,13 @@ void passes_open(struct capture *capture)
 {
 	struct task_passes *passes = &capture->passes;
 
+	struct task_call_set by_file;
+
+	waits_list_calls(&by_file);
 	if (is_readable(&capture->roots, &passes->arena, &passes->result))
 		passes->tasks = bpf_tasks_open(capture->scope, capture->scope_count, count_threads(capture),
-					       usual_parts(capture), NULL, &passes->arena, &passes->result);
+					       usual_parts(capture), &by_file, &passes->arena,
+					       &passes->result);
 	/* programs see what ptrace(2) would refuse us */
 	passes->sees_others = rights_include(CAP_SYS_PTRACE);
 }
@@ -356,6 +363,7 @@ static void make_rows(struct intake *intake)
 		snapshot->stuck_ns = memory_allocate_zero(snapshot->thread_capacity + 1, sizeof(uint64_t));
 		snapshot->waiting_ns = memory_allocate_zero(snapshot->thread_capacity + 1, sizeof(uint64_t));
 	}
+	waits_begin(snapshot);
 	if (!intake->with_io)
 		snapshot_read_times(snapshot, SOURCE_IO);
 	if (round->heap_is_on)
@@ -535,6 +543,7 @@ static void fill_row(struct intake *intake, struct process *process, size_t row)
 	if (changed)
 		decode_row(intake, row, &parts);
 	store_wait(intake, row, parts.record);
+	waits_store(intake, row, &parts);
 	store_name(intake, process, row, changed);
 }
 
@@ -686,7 +695,7 @@ static source_set files_besides(const struct intake *intake)
 /* --- the round --- */
 
 /*
- * Delays and the scheduler's statistics are read where they are wanted; the rest is in every record. While
+ * Delays and the scheduler's statistics are read where they are wanted; the rest is in every pass. While
  * delay accounting is off, delays stand still: they are read once, if any thread has a record of them. The
  * extremes of the waits for a CPU, which come with them, do not stand still.
  */
@@ -696,7 +705,7 @@ static uint32_t wanted_parts(const struct round *round)
 	const struct task_passes *passes = &round->capture->passes;
 	bool delays_move = checks->task_delayacct == TASK_DELAYACCT_ON || round->full ||
 			   (passes->saw_delays && !passes->kept_delays);
-	uint32_t parts = 0;
+	uint32_t parts = TASK_PART_CALL;
 
 	if (feature_knows_delays(checks) &&
 	    ((round->shown & source_bit(SOURCE_TASKSTATS)) != 0 ||

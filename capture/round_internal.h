@@ -83,6 +83,7 @@ struct thread_state {
 	char state;                /* 0 until read */
 	uint8_t heap_failure;      /* 1 + enum heap_tag of the probe's last try; 0 where it did not fail */
 	uint16_t flags;
+	int16_t called; /* number of the system call that it was seen in last, restart_syscall(2) apart */
 };
 
 /* Metrics that a source fills, by metric_source of the snapshots of this capture. */

@@ -231,6 +231,21 @@ static void carry_sources(const struct carriage *carriage)
 	}
 }
 
+/* Translates ids of the objects of waits, which most snapshots number alike. */
+static void translate_objects(struct round *round)
+{
+	const struct snapshot *previous = round->previous;
+	struct snapshot *snapshot = round->snapshot;
+	uint32_t *object = snapshot->wait_object;
+
+	if (object == NULL || snapshot->names_serial == previous->names_serial)
+		return;
+	for (size_t row = 0; row < snapshot->thread_count; row++) {
+		if (object[row] != 0)
+			object[row] = string_pool_copy(&snapshot->strings, &previous->strings, object[row]);
+	}
+}
+
 /* Translates ids of CPU sets, and of policies beyond the known names, which all snapshots number alike. */
 static void translate_ids(struct round *round)
 {
@@ -313,10 +328,17 @@ static void carry_over(struct round *round)
 	copy_column(&carriage, snapshot->thread_flags, previous->thread_flags,
 		    sizeof(*snapshot->thread_flags));
 	copy_column(&carriage, snapshot->start_time, previous->start_time, sizeof(*snapshot->start_time));
+	if (snapshot->wait_class != NULL && previous->wait_class != NULL) {
+		copy_column(&carriage, snapshot->wait_class, previous->wait_class,
+			    sizeof(*snapshot->wait_class));
+		copy_column(&carriage, snapshot->wait_object, previous->wait_object,
+			    sizeof(*snapshot->wait_object));
+	}
 	carry_values(&carriage);
 	carry_sources(&carriage);
 	free(carriage.stretches);
 	translate_ids(round);
+	translate_objects(round);
 	carry_exceptions(round);
 }
 

@@ -81,8 +81,8 @@ enum {
 	DEFAULT_PERIOD_US = 100000, /* of cpu.max where it says nothing (kernel/sched/core.c) */
 	/* Strings and triples that snapshots go on with, whatever their threads have. */
 	NAMES_SPARE = 1024,
-	NAMES_GROWTH = 2,    /* above that, times as many as they began with */
-	NAMES_OF_THREAD = 8, /* and for each thread: three strings and a triple, twice */
+	NAMES_GROWTH = 2,     /* above that, times as many as they began with */
+	NAMES_OF_THREAD = 10, /* and for each thread: four strings and a triple, twice */
 };
 
 struct snapshot *snapshot_create(void)

@@ -431,10 +431,10 @@ struct snapshot {
 	 * earlier, 0 for none. `carried_row` has the index there of each thread, UINT32_MAX for none; it
 	 * ascends, and the process, id and start time of the two are the same (whether one thread took over
 	 * what another was is for thread_match() to find). With `moved_known`, `moved` lists, ascending, the
-	 * threads without such an index and all of which a value, a state, a reason or a flag is another one
-	 * (stuck_ns, waiting_ns with its mark, wait_class, wait_object, ages and reading times apart): the
-	 * others hold what they held, an id in a pool standing for the same text. A thread that waits for a
-	 * CPU in either is always among them.
+	 * threads without such an index and all of which a value, a state, a wait, a reason or a flag is
+	 * another one (stuck_ns, waiting_ns with its mark, ages and reading times apart): the others hold
+	 * what they held, an id in a pool standing for the same text. A thread that waits for a CPU in either
+	 * is always among them.
 	 */
 	uint64_t carried_serial;
 	uint32_t *carried_row; /* NULL where carried_serial is 0 */
