@@ -548,6 +548,28 @@ static void expect_times(const struct sight *sight)
 		fail_value(sight, "user and system time", sum[2], sum[1], sum[2]);
 }
 
+/* What a thread waits for is what it was as long as it stands still. */
+static void expect_wait(const struct sight *sight)
+{
+	const char *object[3];
+	uint64_t class[3], reason[3];
+
+	for (size_t i = 0; i < 3; i++) {
+		const struct snapshot *round = sight->of[i];
+
+		class[i] = round->wait_class[sight->row[i]];
+		reason[i] = snapshot_source_reason(round, sight->row[i], SOURCE_WAIT);
+		object[i] = snapshot_text(round, round->wait_object[sight->row[i]]);
+	}
+	if (class[0] == class[2] && class[1] != class[2])
+		fail_value(sight, "the class of the wait", class[0], class[1], class[2]);
+	if (reason[0] == reason[2] && reason[1] != reason[2])
+		fail_value(sight, "the reason of the wait", reason[0], reason[1], reason[2]);
+	if (strcmp(object[0], object[2]) == 0 && strcmp(object[0], object[1]) != 0)
+		fail_msg("%u waits for %s, but %s between", sight->of[1]->tid[sight->row[1]], object[0],
+			 object[1]);
+}
+
 /* The row at or behind `*row` of the thread with the number of another round's row; false for none. */
 static bool find_number(const struct snapshot *from, size_t i, const struct snapshot *in, size_t *row)
 {
@@ -582,8 +604,10 @@ static size_t compare_rounds(const struct look looks[static 3])
 		for (enum metric metric = 0; metric < METRIC_COUNT; metric++)
 			expect_metric(&sight, metric, still);
 		expect_identity(&sight, still);
-		if (still)
+		if (still) {
 			expect_times(&sight);
+			expect_wait(&sight);
+		}
 	}
 	return still_count;
 }
