@@ -518,6 +518,55 @@ bool procfs_next_cgroup(struct text *rest, struct text *ret_controllers, struct 
 	return false;
 }
 
+/* A number as %#llx prints it, or 0x0. */
+static bool parse_hexadecimal(struct text word, uint64_t *ret_value)
+{
+	uint64_t value = 0;
+
+	if (word.length < 3 || word.length > 2 + 16 || word.data[0] != '0' || word.data[1] != 'x')
+		return false;
+	for (size_t i = 2; i < word.length; i++) {
+		const char digit = word.data[i];
+
+		if (digit >= '0' && digit <= '9')
+			value = value << 4 | (uint64_t)(digit - '0');
+		else if (digit >= 'a' && digit <= 'f')
+			value = value << 4 | (uint64_t)(digit - 'a' + 10);
+		else
+			return false;
+	}
+	*ret_value = value;
+	return true;
+}
+
+bool procfs_parse_syscall(const char *text, size_t length, struct procfs_syscall *ret_call)
+{
+	struct text rest = {text, length}, word;
+	struct procfs_syscall call = {0};
+	uint64_t values[8]; /* arguments, stack, instruction */
+	size_t count = 0;
+
+	if (!text_next_word(&rest, &word))
+		return false;
+	if (text_equals(word, "running")) {
+		*ret_call = (struct procfs_syscall){.is_running = true};
+		return true;
+	}
+	if (!number_parse_i32(word.data, word.length, &call.number))
+		return false;
+	while (count < 8 && text_next_word(&rest, &word)) {
+		if (!parse_hexadecimal(word, &values[count++]))
+			return false;
+	}
+	if (count != (call.number < 0 ? 2 : 8))
+		return false;
+	memcpy(call.arguments, values, (count - 2) * sizeof(values[0]));
+	call.stack = values[count - 2];
+	call.instruction = values[count - 1];
+	*ret_call = call;
+	return true;
+}
+
 bool procfs_parse_cgroup(const char *text, size_t length, struct text *ret_path)
 {
 	static const char unified[] = "0::"; /* hierarchy 0 without controllers: cgroups(7) */

@@ -95,9 +95,13 @@ static inline void thread_reading_set_bad(struct thread_reading *reading, enum m
 	metric_set_add(&reading->bad, metric);
 }
 
-/* Task flags, as include/linux/sched.h has them: a kernel thread; forked, and no execve(2) since. */
+/*
+ * Task flags, as include/linux/sched.h has them: a kernel thread; forked, and no execve(2) since; a worker of
+ * io_uring (Linux 5.12; until then the flag of a virtual CPU that runs, which no sleeping thread has).
+ */
 #define PROCFS_PF_KTHREAD    UINT64_C(0x00200000)
 #define PROCFS_PF_FORKNOEXEC UINT64_C(0x00000040)
+#define PROCFS_PF_IO_WORKER  UINT64_C(0x00000010)
 
 static inline bool thread_reading_is_kernel(const struct thread_reading *reading)
 {
@@ -133,6 +137,17 @@ bool procfs_parse_schedstat(struct thread_reading *reading, const char *text, si
  */
 bool procfs_parse_lines(struct thread_reading *reading, enum source source, struct string_pool *cpu_sets,
 			const char *text, size_t length);
+
+/* What `syscall` says of a thread that does not run. */
+struct procfs_syscall {
+	bool is_running; /* the thread ran, or was about to: the rest is 0 */
+	int32_t number;  /* -1: it entered the kernel by an exception; then the arguments are 0 */
+	uint64_t arguments[6];
+	uint64_t stack, instruction; /* user-space pointers; both 0 of threads that never run in user space */
+};
+
+/* `syscall` (proc_pid_syscall() of fs/proc/base.c). Returns false if the text does not look like that. */
+bool procfs_parse_syscall(const char *text, size_t length, struct procfs_syscall *ret_call);
 
 /*
  * `cgroup`: the path of the unified hierarchy (line `0::`), pointing into `text`, white space at both ends

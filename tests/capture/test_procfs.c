@@ -239,6 +239,66 @@ static void test_policy_names(void **state)
 		assert_string_equal(procfs_policy_name(cases[i].policy, text), cases[i].name);
 }
 
+static bool parse_syscall(const char *text, struct procfs_syscall *ret_call)
+{
+	const size_t length = strlen(text);
+	char *copy = malloc(length != 0 ? length : 1);
+	bool result;
+
+	assert_non_null(copy);
+	memcpy(copy, text, length);
+	result = procfs_parse_syscall(copy, length, ret_call);
+	free(copy);
+	return result;
+}
+
+static void test_syscall(void **state)
+{
+	static const char *const others[] = {
+		"",
+		"\n",
+		"runnin",
+		"x 0x1 0x2",
+		"0",
+		"0 0x1 0x2",
+		"0 0x1 0x2 0x3 0x4 0x5 0x6 0x7",
+		"-1 0x1",
+		"-1 0x1 0x2 0x3",
+		"-1 1 2",
+		"-1 0x 0x2",
+		"-1 0x1g 0x2",
+		"-1 0x1FFF 0x2",
+		"-1 0x12345678901234567 0x2",
+		"99999999999 0x1 0x2 0x3 0x4 0x5 0x6 0x7 0x8",
+	};
+	struct procfs_syscall call;
+
+	(void)state;
+	assert_true(
+		parse_syscall("202 0x7ffd0 0x189 0x2 0x0 0x0 0xffffffffffffffff 0x7ffc1 0x7f2a\n", &call));
+	assert_false(call.is_running);
+	assert_int_equal(call.number, 202);
+	assert_int_equal(call.arguments[0], 0x7ffd0);
+	assert_int_equal(call.arguments[1], 0x189);
+	assert_int_equal(call.arguments[2], 2);
+	assert_int_equal(call.arguments[5], UINT64_MAX);
+	assert_int_equal(call.stack, 0x7ffc1);
+	assert_int_equal(call.instruction, 0x7f2a);
+	assert_true(parse_syscall("-1 0x7ffc1 0x7f2a\n", &call));
+	assert_int_equal(call.number, -1);
+	assert_int_equal(call.arguments[0], 0);
+	assert_int_equal(call.instruction, 0x7f2a);
+	assert_true(parse_syscall("running\n", &call));
+	assert_true(call.is_running);
+	assert_int_equal(call.number, 0);
+	call.number = 5;
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		if (parse_syscall(others[i], &call))
+			fail_msg("\"%s\" is taken for a system call", others[i]);
+	}
+	assert_int_equal(call.number, 5);
+}
+
 static void test_schedstat(void **state)
 {
 	(void)state;
@@ -628,6 +688,7 @@ int main(void)
 		cmocka_unit_test(test_nr_threads_of_leaders_only),
 		cmocka_unit_test(test_policy_names),
 		cmocka_unit_test(test_schedstat),
+		cmocka_unit_test(test_syscall),
 		cmocka_unit_test(test_status),
 		cmocka_unit_test(test_io),
 		cmocka_unit_test(test_sched_keys),
