@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include "base/number.h"
 #include "base/unicode.h"
 
 #ifndef PID_FS_MAGIC
@@ -109,6 +110,18 @@ bool wait_call_is_restart(const struct wait_call *call)
 	return IS_CALL(call, restart_syscall);
 }
 
+/* Besides sleeps, poll(2) and futex(2) have a restart block (include/linux/restart_block.h). */
+void wait_call_undo_restart(struct wait_call *call, int32_t last)
+{
+	struct wait_call before = *call;
+	enum wait_class class;
+
+	before.number = last;
+	class = wait_call_class(&before);
+	if (class == WAIT_CLASS_FUTEX || class == WAIT_CLASS_POLL)
+		*call = before;
+}
+
 /* --- files --- */
 
 /* Majors of terminals: include/uapi/linux/major.h. */
@@ -165,6 +178,62 @@ enum wait_class wait_file_class(const struct wait_file *file)
 	if (S_ISFIFO(file->mode))
 		return WAIT_CLASS_PIPE;
 	return S_ISCHR(file->mode) && is_tty(file) ? WAIT_CLASS_TTY : WAIT_CLASS_FILE;
+}
+
+/* Whether the link is PREFIX[NUMBER], and the number. */
+static bool parse_inode(const char *link, size_t length, const char *prefix, uint64_t *ret_inode)
+{
+	const size_t start = strlen(prefix);
+
+	return length > start + 2 && memcmp(link, prefix, start) == 0 && link[start] == '[' &&
+	       link[length - 1] == ']' && number_parse_u64(link + start + 1, length - start - 2, ret_inode);
+}
+
+static void set_name(struct wait_file *file, const char *name, size_t length)
+{
+	const size_t size = length < sizeof(file->name) ? length : sizeof(file->name) - 1;
+
+	memcpy(file->name, name, size);
+	file->name[size] = '\0';
+}
+
+/* The last component of a path as d_path() of fs/d_path.c writes it. */
+static void set_path(struct wait_file *file, const char *path, size_t length)
+{
+	static const char deleted[] = " (deleted)";
+	const size_t tail = sizeof(deleted) - 1;
+	const char *slash;
+
+	if (length > tail && memcmp(path + length - tail, deleted, tail) == 0)
+		length -= tail;
+	slash = memrchr(path, '/', length);
+	set_name(file, slash + 1, length - (size_t)(slash + 1 - path));
+}
+
+bool wait_file_from_link(const char *link, size_t length, struct wait_file *ret_file)
+{
+	static const char anonymous[] = "anon_inode:";
+	const size_t start = sizeof(anonymous) - 1;
+
+	*ret_file = (struct wait_file){0};
+	if (length != 0 && link[0] == '/') {
+		set_path(ret_file, link, length);
+		return false;
+	}
+	if (parse_inode(link, length, "socket:", &ret_file->inode)) {
+		ret_file->mode = S_IFSOCK;
+	} else if (parse_inode(link, length, "pipe:", &ret_file->inode)) {
+		ret_file->mode = S_IFIFO;
+	} else if (parse_inode(link, length, "pidfd:", &ret_file->inode)) {
+		ret_file->magic = PID_FS_MAGIC;
+	} else if (length > start && memcmp(link, anonymous, start) == 0) {
+		ret_file->magic = ANON_INODE_FS_MAGIC;
+		set_name(ret_file, link + start, length - start);
+	} else {
+		ret_file->mode = S_IFREG;
+		set_name(ret_file, link, length);
+	}
+	return true;
 }
 
 /* --- objects --- */

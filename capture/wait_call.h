@@ -49,10 +49,22 @@ enum wait_class wait_call_class(const struct wait_call *call);
 bool wait_call_has_descriptor(bool is_compat, int32_t number);
 
 /*
- * Whether the call is restart_syscall(2), with which a thread resumes its wait after SIGCONT: the class and
- * object from before still hold. Without them the class is WAIT_CLASS_TIMER.
+ * Whether the call is restart_syscall(2), with which a thread resumes a timed wait after SIGCONT. Its class
+ * is WAIT_CLASS_TIMER, unless wait_call_undo_restart() finds another one.
  */
 bool wait_call_is_restart(const struct wait_call *call);
+
+/*
+ * Replaces the number of a restart_syscall(2) by `last`, the number of the call that the thread was seen in
+ * before, if that may have been resumed: its arguments still are in the registers.
+ */
+void wait_call_undo_restart(struct wait_call *call, int32_t last);
+
+/*
+ * Describes the file of a link in /proc/PID/fd by the link's text (`length` bytes), without ports and peer.
+ * Returns false if the text is a path: then the mode and device have to be asked for, and are 0.
+ */
+bool wait_file_from_link(const char *link, size_t length, struct wait_file *ret_file);
 
 /* The class of a wait for a file, by its kind. */
 enum wait_class wait_file_class(const struct wait_file *file);

@@ -156,6 +156,28 @@ static void test_other_numbers(void **state)
 	assert_int_equal(wait_call_class(&call), WAIT_CLASS_OTHER);
 }
 
+static void test_restarts(void **state)
+{
+	const struct wait_call restart = {SYS_restart_syscall, false, {0x1000, 0x80, 2}};
+	static const int32_t others[] = {SYS_read,       SYS_clock_nanosleep,
+					 SYS_recvfrom,   SYS_restart_syscall,
+					 WAIT_CALL_NONE, WAIT_CALL_LIMIT};
+	struct wait_call call = restart;
+
+	(void)state;
+	wait_call_undo_restart(&call, SYS_futex);
+	assert_int_equal(call.number, SYS_futex);
+	assert_int_equal(call.arguments[0], 0x1000);
+	call = restart;
+	wait_call_undo_restart(&call, SYS_ppoll);
+	assert_int_equal(call.number, SYS_ppoll);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		call = restart;
+		wait_call_undo_restart(&call, others[i]);
+		assert_int_equal(call.number, SYS_restart_syscall);
+	}
+}
+
 /* --- files --- */
 
 static uint32_t device(uint32_t major, uint32_t minor)
@@ -199,6 +221,55 @@ static void test_classes_of_files(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		assert_int_equal(wait_file_class(&files[i].file), files[i].class);
+}
+
+static void expect_link(const char *link, const char *name, enum wait_class class, bool is_path)
+{
+	const size_t length = strlen(link);
+	char *copy = malloc(length != 0 ? length : 1);
+	struct wait_file file;
+
+	assert_non_null(copy);
+	memcpy(copy, link, length);
+	assert_int_equal(wait_file_from_link(copy, length, &file), !is_path);
+	assert_string_equal(file.name, name);
+	assert_int_equal(wait_file_class(&file), class);
+	free(copy);
+}
+
+static void test_links(void **state)
+{
+	struct wait_file file;
+
+	(void)state;
+	expect_link("socket:[12345]", "", WAIT_CLASS_SOCKET, false);
+	expect_link("pipe:[1]", "", WAIT_CLASS_PIPE, false);
+	expect_link("pidfd:[7]", "", WAIT_CLASS_CHILD, false);
+	expect_link("anon_inode:[eventpoll]", "[eventpoll]", WAIT_CLASS_POLL, false);
+	expect_link("anon_inode:[eventfd]", "[eventfd]", WAIT_CLASS_EVENTS, false);
+	expect_link("anon_inode:inotify", "inotify", WAIT_CLASS_EVENTS, false);
+	expect_link("anon_inode:[io_uring]", "[io_uring]", WAIT_CLASS_IO_URING, false);
+	expect_link("anon_inode:[pidfd]", "[pidfd]", WAIT_CLASS_CHILD, false);
+	expect_link("net:[4026531840]", "net:[4026531840]", WAIT_CLASS_FILE, false);
+	/* paths, whatever they look like */
+	expect_link("/var/log/x.log", "x.log", WAIT_CLASS_FILE, true);
+	expect_link("/var/log/x.log (deleted)", "x.log", WAIT_CLASS_FILE, true);
+	expect_link("/tmp/socket:[1]", "socket:[1]", WAIT_CLASS_FILE, true);
+	expect_link("/memfd:heap (deleted)", "memfd:heap", WAIT_CLASS_FILE, true);
+	expect_link("/ (deleted)", "", WAIT_CLASS_FILE, true);
+	expect_link("/", "", WAIT_CLASS_FILE, true);
+	expect_link("/a/0123456789012345678901234567890123", "0123456789012345678901234567890",
+		    WAIT_CLASS_FILE, true);
+	/* malformed */
+	expect_link("", "", WAIT_CLASS_FILE, false);
+	expect_link("socket:[]", "socket:[]", WAIT_CLASS_FILE, false);
+	expect_link("socket:[1", "socket:[1", WAIT_CLASS_FILE, false);
+	expect_link("socket:", "socket:", WAIT_CLASS_FILE, false);
+	expect_link("pipe:[x]", "pipe:[x]", WAIT_CLASS_FILE, false);
+	expect_link("anon_inode:", "anon_inode:", WAIT_CLASS_FILE, false);
+	expect_link(" (deleted)", " (deleted)", WAIT_CLASS_FILE, false);
+	assert_true(wait_file_from_link("socket:[12345]", 14, &file));
+	assert_int_equal(file.inode, 12345);
 }
 
 /* --- objects --- */
@@ -371,7 +442,9 @@ int main(void)
 		cmocka_unit_test(test_numbers_of_arm),
 		cmocka_unit_test(test_rows_are_found),
 		cmocka_unit_test(test_other_numbers),
+		cmocka_unit_test(test_restarts),
 		cmocka_unit_test(test_classes_of_files),
+		cmocka_unit_test(test_links),
 		cmocka_unit_test(test_futexes),
 		cmocka_unit_test(test_sockets),
 		cmocka_unit_test(test_files),

@@ -5,9 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "capture/procfs/procfs.h"
+#include "capture/wait_call.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -51,6 +53,20 @@ static void parse_word(const char *text, size_t length, bool cgroup)
 			word.data + word.length <= text + length);
 }
 
+static void parse_call(const char *text, size_t length)
+{
+	struct procfs_syscall call;
+	struct wait_file file;
+	char object[WAIT_OBJECT_SIZE];
+
+	if (procfs_parse_syscall(text, length, &call))
+		require(!call.is_running || call.number == 0);
+	wait_file_from_link(text, length, &file);
+	require(memchr(file.name, '\0', sizeof(file.name)) != NULL);
+	require(wait_call_object(wait_file_class(&file), &(struct wait_call){0}, &file, NULL, object) <=
+		strlen(file.name));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct thread_reading reading;
@@ -66,6 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		break;
 	case 1:
 		procfs_parse_schedstat(&reading, text, size - 1);
+		parse_call(text, size - 1);
 		break;
 	case 2:
 		parse_status(&reading, text, size - 1);
