@@ -340,6 +340,9 @@ static source_set readable(const struct capture *capture, source_set wanted)
 	/* stat has the name that comm has */
 	source_set result = (wanted & source_bit(SOURCE_COMM)) != 0 ? source_bit(SOURCE_STAT) : 0;
 
+	/* states alone tell of threads that run; a pass has it all */
+	if ((wanted & source_bit(SOURCE_WAIT)) != 0 && capture->passes.tasks == NULL)
+		result |= source_bit(SOURCE_WAIT) | source_bit(SOURCE_STAT);
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		enum source read = capture->metric_source[i];
 

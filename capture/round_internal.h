@@ -47,6 +47,7 @@ enum {
 	ROW_ODD = 1 << 6,        /* has metric exceptions */
 	ROW_WAITED = 1 << 7,     /* its wait for a CPU grew; it need not have run */
 	ROW_CHANGED = 1 << 8,    /* a cell differs from the previous snapshot; kept by passes only */
+	ROW_IO_WORKER = 1 << 9,  /* a worker of io_uring: its registers are a copy of another thread's */
 };
 
 struct ended_watch;
@@ -336,6 +337,9 @@ void round_apply_failure(struct round *round, size_t row, enum source source, en
 /* Forgets the row's allocation counters. */
 void round_forget_heap(struct round *round, size_t row);
 
+/* Forgets what the row's thread waits for. */
+void round_forget_wait(struct round *round, size_t row);
+
 /* The row now belongs to another thread: clears everything but what came with the counters. */
 void round_reset_row(struct round *round, size_t row);
 
@@ -355,6 +359,26 @@ int round_read_extra(struct round *round);
 
 /* The CPUs that a thread may run on, by system call, as an id of the snapshot's pool; or a negative errno. */
 int round_read_cpus(struct round *round, uint32_t tid, uint32_t *ret_id);
+
+/* --- thread_waits.c: what threads wait for, by procfs --- */
+
+/* Makes the columns, if the round wants them; before round_settle_rows(). */
+void round_begin_waits(struct round *round);
+
+/*
+ * Stores the class of a thread if its state says it without its system call, as of one that runs or is
+ * stopped and of all kernel threads. Returns whether it does.
+ */
+bool round_wait_by_state(struct round *round, size_t row);
+
+/*
+ * Stores what a thread waits for by the text of its `syscall`; `tasks` is the task directory of its process.
+ * Returns REASON_READ, or why it is not known.
+ */
+enum reason round_wait_by_call(struct round *round, size_t row, int tasks, struct text text);
+
+/* When all is read: waits of threads that moved since they were read are over. */
+void round_settle_waits(struct round *round);
 
 /* --- pass.c: reading all threads at once by a pass of a BPF program --- */
 

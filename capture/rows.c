@@ -351,6 +351,14 @@ void round_forget_heap(struct round *round, size_t row)
 	round->states[row].stale |= source_bit(SOURCE_JEMALLOC);
 }
 
+void round_forget_wait(struct round *round, size_t row)
+{
+	if (round->snapshot->wait_class == NULL)
+		return;
+	round->snapshot->wait_class[row] = WAIT_CLASS_UNKNOWN;
+	round->snapshot->wait_object[row] = 0;
+}
+
 static void expect_source(struct round *round, enum source source, size_t first, size_t count, bool wanted)
 {
 	reason_id *column = snapshot_source_reasons(round->snapshot, source);
@@ -367,6 +375,8 @@ static void expect_sources(struct round *round, size_t first, size_t count)
 {
 	source_set expected = source_with_flags(SOURCE_PER_THREAD) & ~round->capture->replaced;
 
+	if (round->capture->passes.tasks != NULL)
+		expected &= ~source_bit(SOURCE_WAIT); /* the pass says it of every row */
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {
 		enum source source = (enum source)i, read = source_whole(source);
 
@@ -427,13 +437,17 @@ static void begin_states(struct round *round)
 			continue;
 		}
 		*state = round->capture->states[round->old_row[row]];
-		state->flags &= ROW_IDENTIFIED | ROW_DELAYED;
+		state->flags &= ROW_IDENTIFIED | ROW_DELAYED | ROW_IO_WORKER;
 		if (round->full) {
 			state->stale = (source_set)~0U;
 			state->refused = 0;
 		}
 		if (round->schedstats_turned)
 			state->stale |= source_bit(SOURCE_SCHED);
+		if (round->capture->previous->wait_class == NULL) {
+			state->stale |= source_bit(SOURCE_WAIT);
+			state->refused &= ~source_bit(SOURCE_WAIT);
+		}
 	}
 }
 
@@ -477,6 +491,7 @@ void round_reset_row(struct round *round, size_t row)
 			note_exception(round, row, (enum metric)i, REASON_READ);
 	}
 	round->old_row[row] = SNAPSHOT_NO_ROW;
+	round_forget_wait(round, row);
 	expect_sources(round, row, 1);
 	round->comm[row] = UNKNOWN_TEXT;
 	state->stale = (source_set)~0U;

@@ -92,6 +92,7 @@ static void make_rows(struct round *round)
 
 	round_begin_rows(round);
 	snapshot->stuck_ns = memory_allocate_zero(snapshot->thread_capacity + 1, sizeof(*snapshot->stuck_ns));
+	round_begin_waits(round);
 	make_read_times(snapshot);
 	round_settle_rows(round);
 	heap_begin(round);
@@ -164,7 +165,8 @@ static enum reason read_text(struct round *round, size_t row, int tasks, enum so
 	const struct snapshot *snapshot = round->snapshot;
 	struct capture *capture = round->capture;
 
-	if ((source == SOURCE_STAT || source == SOURCE_IO) && statm_is_in_exec(&round->leader_statm))
+	if ((source == SOURCE_STAT || source == SOURCE_IO || source == SOURCE_WAIT) &&
+	    statm_is_in_exec(&round->leader_statm))
 		return thread_file_read_locked(capture->reader, tasks, snapshot->tid[row], source,
 					       &capture->text);
 	return thread_file_read_source(tasks, snapshot->tid[row], source, &capture->text);
@@ -226,6 +228,8 @@ static void note_state(struct round *round, size_t row, char state_letter, int t
 		state->blocked_since = 0;
 	else if (state->blocked_since == 0 || (state->flags & ROW_MOVED) != 0 || state->state != state_letter)
 		state->blocked_since = round->now_ns;
+	if (state->state != state_letter) /* a thread that is frozen need not have moved */
+		state->stale |= source_bit(SOURCE_WAIT) & ~state->refused;
 	state->state = state_letter;
 	waited = blocked && round->read_from_ns > state->blocked_since
 			 ? round->read_from_ns - state->blocked_since
@@ -278,7 +282,9 @@ static bool take_stat(struct round *round, size_t row, int tasks)
 	note_resident(round);
 	round->comm[row] = snapshot_intern_name(&snapshot->strings, reading->name, reading->name_length);
 	state->flags |= ROW_IDENTIFIED;
-	state->flags &= (uint16_t)~ROW_SUSPECT;
+	state->flags &= (uint16_t) ~(ROW_SUSPECT | ROW_IO_WORKER);
+	if ((reading->flags & PROCFS_PF_IO_WORKER) != 0)
+		state->flags |= ROW_IO_WORKER;
 	note_state(round, row, (char)reading->value[METRIC_STATE], tasks);
 	return same;
 }
@@ -379,10 +385,49 @@ static bool is_plain_file(enum source source)
 	       source != SOURCE_STAT;
 }
 
+/* What the thread waits for; its system call is read only if its state leaves that open. */
+static void read_wait(struct round *round, size_t row, int tasks)
+{
+	struct buffer *text = &round->capture->text;
+	enum reason reason;
+
+	if (round_wait_by_state(round, row))
+		return;
+	reason = read_text(round, row, tasks, SOURCE_WAIT);
+	round->now_ns = clock_ns(CLOCK_BOOTTIME);
+	if (reason == REASON_READ)
+		reason = round_wait_by_call(round, row, tasks, text_of(text));
+	if (reason != REASON_READ) {
+		round_forget_wait(round, row);
+		fail(round, row, SOURCE_WAIT, reason);
+		return;
+	}
+	round->states[row].refused &= ~source_bit(SOURCE_WAIT);
+	round_apply(round, row, SOURCE_WAIT);
+}
+
+/* Adds or removes SOURCE_WAIT from the sources to read of a thread, once its state is known. */
+static source_set choose_wait(struct round *round, size_t row, source_set wanted)
+{
+	const source_set wait = source_bit(SOURCE_WAIT);
+	const struct thread_state *state = &round->states[row];
+
+	if (round->snapshot->wait_class == NULL)
+		return wanted;
+	if (round_wait_by_state(round, row))
+		return wanted & ~wait;
+	/* its state no longer says it, and the rest is refused */
+	if ((state->refused & ~state->stale & wait) != 0) {
+		round_forget_wait(round, row);
+		round_apply_failure(round, row, SOURCE_WAIT, REASON_NOT_PERMITTED);
+	}
+	return wanted | (state->stale & round->needed & wait);
+}
+
 /* Reads the statm of a leader, which is what a thread becomes that calls execve(2). */
 static void read_leader_statm(struct round *round, size_t row, int tasks, source_set wanted)
 {
-	const source_set waiting = source_bit(SOURCE_STAT) | source_bit(SOURCE_IO);
+	const source_set waiting = source_bit(SOURCE_STAT) | source_bit(SOURCE_IO) | source_bit(SOURCE_WAIT);
 	const struct snapshot *snapshot = round->snapshot;
 	char path[THREAD_PATH_SIZE];
 
@@ -401,8 +446,10 @@ static void read_thread(struct round *round, size_t row, int tasks, source_set w
 	memcpy(failures, round->failures, sizeof(failures));
 	thread_reading_begin(&round->reading, snapshot->tgid[row], snapshot->tid[row]);
 	read_leader_statm(round, row, tasks, wanted);
-	if ((wanted & source_bit(SOURCE_STAT)) != 0)
+	if ((wanted & source_bit(SOURCE_STAT)) != 0) {
 		wanted |= identify(round, row, tasks);
+		wanted = choose_wait(round, row, wanted);
+	}
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {
 		enum source source = (enum source)i;
 
@@ -412,7 +459,11 @@ static void read_thread(struct round *round, size_t row, int tasks, source_set w
 		if (!round->full && (snapshot->thread_flags[row] & THREAD_KERNEL) != 0 &&
 		    (sources[source].flags & SOURCE_USER_ONLY) != 0)
 			round_apply_failure(round, row, source, REASON_READ);
-		else if ((state->flags & ROW_ENDED) == 0)
+		else if ((state->flags & ROW_ENDED) != 0)
+			continue;
+		else if (source == SOURCE_WAIT)
+			read_wait(round, row, tasks);
+		else
 			read_file(round, row, tasks, source);
 	}
 	if ((state->flags & ROW_ENDED) == 0 && (wanted & source_bit(SOURCE_AFFINITY)) != 0)
@@ -898,6 +949,7 @@ int round_read_threads(struct round *round)
 	if (result < 0)
 		return result;
 	round_drop_ended(round);
+	round_settle_waits(round);
 	confirm_still(round);
 	watch_runnable(round);
 	return 0;
