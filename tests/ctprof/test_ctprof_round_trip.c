@@ -234,8 +234,7 @@ static void test_every_member_of_ctop_is_written(void **state)
 		/* threads: the first differs in nothing but two metrics that were read all the same, and
 		   waits */
 		"\"ctop\":{\"kernel\":true,\"missing\":{\"rchar\":\"read\",\"irq_delay_count\":\"read\"},"
-		"\"waiting_ns\":4200000001,\"wait_class\":\"kernel thread "
-		"idle\",\"scx\":[0,19,0,0,0,1,2,3,0]}",
+		"\"waiting_ns\":4200000001,\"wait_class\":\"kernel idle\",\"scx\":[0,19,0,0,0,1,2,3,0]}",
 		"\"ctop\":{\"uid\":1000,\"missing\":{\"wait\":\"not-permitted\"},"
 		"\"age_ns\":{\"sched\":4000}}",
 		"\"ctop\":{\"uid\":0,\"missing\":{\"io\":\"read\",\"sched\":\"ended\"},"

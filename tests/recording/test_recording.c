@@ -384,7 +384,7 @@ static void test_class_numbers(void **state)
 		"",           "cpu",           "run queue", "throttled", "disk",   "kernel lock",
 		"page fault", "futex",         "poll",      "socket",    "pipe",   "file",
 		"file lock",  "tty",           "timer",     "child",     "signal", "events",
-		"io_uring",   "message queue", "other",     "stopped",   "frozen", "kernel thread idle",
+		"io_uring",   "message queue", "other",     "stopped",   "frozen", "kernel idle",
 	};
 
 	(void)state;

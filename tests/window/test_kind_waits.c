@@ -108,10 +108,10 @@ static void test_threads(void **state)
 
 	(void)state;
 	threads.by_thread = true;
-	expect(threads, "futex 0x7f3a12c0, poll, socket :5432 postgres, kernel thread idle");
+	expect(threads, "futex 0x7f3a12c0, poll, socket :5432 postgres, kernel idle");
 	/* a group of one thread is not counted either */
 	threads.by_thread = false;
-	expect(threads, "futex 0x7f3a12c0, poll, socket :5432 postgres, kernel thread idle");
+	expect(threads, "futex 0x7f3a12c0, poll, socket :5432 postgres, kernel idle");
 }
 
 static void test_groups(void **state)
@@ -145,7 +145,7 @@ static void test_rests(void **state)
 	expect(EXAMPLE({0, WAIT_CLASS_KERNEL_IDLE, ""}, {0, WAIT_CLASS_KERNEL_IDLE, ""},
 		       {0, WAIT_CLASS_STOPPED, ""}, {0, WAIT_CLASS_TIMER, ""}, {1, WAIT_CLASS_STOPPED, ""},
 		       {1, WAIT_CLASS_KERNEL_IDLE, ""}, {1, WAIT_CLASS_KERNEL_IDLE, ""}),
-	       "timer ×1, kernel thread idle ×2");
+	       "timer ×1, kernel idle ×2");
 }
 
 /* The value of the first row of an example. */
@@ -286,7 +286,7 @@ static void test_hosts(void **state)
 	expect_merged(idle, futexes, "futex ×2");
 	expect_merged(futexes, idle, "futex ×2");
 	expect_merged(unknown, futexes, "futex ×2");
-	expect_merged(idle, idle, "kernel thread idle ×2");
+	expect_merged(idle, idle, "kernel idle ×2");
 	/* the second most of one may be the most of both */
 	expect_merged(futexes, polls, "·");
 	expect_merged(idle, stopped, "·");
