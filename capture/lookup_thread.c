@@ -18,6 +18,7 @@
 #include "base/rights.h"
 #include "base/unicode.h"
 #include "base/worker.h"
+#include "call_text.h"
 #include "capture/procfs/procfs.h"
 
 enum {
@@ -196,6 +197,33 @@ static void read_sleep(int proc, const struct lookup_request *request, struct lo
 	buffer_release(&lines);
 }
 
+/* syscall: proc_pid_syscall() in fs/proc/base.c, which asks for what attaching to the process takes. */
+static void read_call(int proc, const struct lookup_request *request, struct lookup_answer *answer)
+{
+	struct buffer text = {0}, lines = {0};
+	struct thread_reading facts;
+	struct procfs_syscall call;
+	char path[PATH_SIZE];
+	int task;
+
+	snprintf(path, sizeof(path), "%u/task/%u", request->tgid, request->tid);
+	task = openat(proc, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (task < 0) {
+		answer->reason = REASON_ENDED;
+		return;
+	}
+	answer->reason = read_facts(task, "stat", request->start_time, &facts);
+	if (answer->reason == REASON_READ && !thread_reading_is_kernel(&facts)) {
+		answer->reason = read_file(task, "syscall", STAT_MAX, &text);
+		if (answer->reason == REASON_READ && procfs_parse_syscall(text.data, text.length, &call))
+			call_text_append(&lines, &call, task);
+	}
+	set_text(answer, &lines);
+	close(task);
+	buffer_release(&text);
+	buffer_release(&lines);
+}
+
 /* A reader_work: answers with a struct lookup_answer. */
 static int look_up(int directory, const void *argument, size_t size, struct buffer *answer)
 {
@@ -207,8 +235,10 @@ static int look_up(int directory, const void *argument, size_t size, struct buff
 	text.request = request;
 	if (request.kind == LOOKUP_COMMAND)
 		read_command(directory, &request, &text);
-	else
+	else if (request.kind == LOOKUP_SLEEP)
 		read_sleep(directory, &request, &text);
+	else
+		read_call(directory, &request, &text);
 	if (text.reason != REASON_READ)
 		text.length = 0;
 	text.text[text.length] = '\0';
@@ -226,6 +256,7 @@ static const uint64_t kind_rights[LOOKUP_KIND_COUNT] = {
 	[LOOKUP_COMMAND] = RIGHTS_BIT(CAP_SYS_PTRACE),
 	[LOOKUP_SLEEP] = RIGHTS_BIT(CAP_SYS_PTRACE) | RIGHTS_BIT(CAP_SYS_ADMIN) |
 			 RIGHTS_BIT(CAP_DAC_READ_SEARCH),
+	[LOOKUP_CALL] = RIGHTS_BIT(CAP_SYS_PTRACE),
 };
 
 struct lookup_thread {

@@ -44,7 +44,7 @@
 #endif
 
 enum {
-#define WAIT_CALL(name, class, has_descriptor, ...)                                                          \
+#define WAIT_CALL(name, class, has_descriptor, arguments, ...)                                               \
 	NATIVE_##name = NATIVE(__VA_ARGS__), COMPAT_##name = COMPAT(__VA_ARGS__),
 #include "wait_call.def"
 #undef WAIT_CALL
@@ -67,14 +67,14 @@ enum {
 
 /* Class and HAS_DESCRIPTOR of a call by its number; 0: none of the table. */
 static const uint8_t native_calls[WAIT_CALL_LIMIT + ROW_COUNT] = {
-#define WAIT_CALL(name, class, has_descriptor, ...)                                                          \
+#define WAIT_CALL(name, class, has_descriptor, arguments, ...)                                               \
 	[PLACE(NATIVE_##name, name)] = WAIT_CLASS_##class | (has_descriptor ? HAS_DESCRIPTOR : 0),
 #include "wait_call.def"
 #undef WAIT_CALL
 };
 
 static const uint8_t compat_calls[WAIT_CALL_LIMIT + ROW_COUNT] = {
-#define WAIT_CALL(name, class, has_descriptor, ...)                                                          \
+#define WAIT_CALL(name, class, has_descriptor, arguments, ...)                                               \
 	[PLACE(COMPAT_##name, name)] = WAIT_CLASS_##class | (has_descriptor ? HAS_DESCRIPTOR : 0),
 #include "wait_call.def"
 #undef WAIT_CALL
@@ -98,6 +98,28 @@ enum wait_class wait_call_class(const struct wait_call *call)
 	if (call->number == WAIT_CALL_NONE)
 		return WAIT_CLASS_FAULT;
 	return (enum wait_class)(find_entry(call->is_compat, call->number) & CLASS_MASK);
+}
+
+const char *wait_call_name(const struct wait_call *call, unsigned int *ret_arguments)
+{
+	static const struct {
+		const char *name;
+		int native, compat;
+		unsigned int arguments;
+	} rows[] = {
+#define WAIT_CALL(name, class, has_descriptor, arguments, ...)                                               \
+	{#name, NATIVE_##name, COMPAT_##name, arguments},
+#include "wait_call.def"
+#undef WAIT_CALL
+	};
+
+	for (size_t i = 0; i < ROW_COUNT && call->number >= 0; i++) {
+		if ((call->is_compat ? rows[i].compat : rows[i].native) == call->number) {
+			*ret_arguments = rows[i].arguments;
+			return rows[i].name;
+		}
+	}
+	return NULL;
 }
 
 bool wait_call_has_descriptor(bool is_compat, int32_t number)

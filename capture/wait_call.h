@@ -45,6 +45,10 @@ struct wait_file {
  */
 enum wait_class wait_call_class(const struct wait_call *call);
 
+/* The name of a call as in asm/unistd.h, and the number of its arguments; NULL for one that is in no table.
+ */
+const char *wait_call_name(const struct wait_call *call, unsigned int *ret_arguments);
+
 /* Whether the first argument of a call is a descriptor whose file says more: a class, or an object. */
 bool wait_call_has_descriptor(bool is_compat, int32_t number);
 

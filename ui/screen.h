@@ -142,7 +142,7 @@ struct metrics_page {
 	char *name; /* owned */
 	size_t name_length;
 	struct table_row task; /* of a thread: its numbers alone, for lookups; process 0 else */
-	bool sleep_line;       /* it was known where the thread sleeps */
+	int sleep_lines;       /* most lines that said where the thread sleeps */
 	bool is_gone;          /* the row is not there any more */
 	bool is_unfolded;      /* also those that are not available, on every such page */
 };
@@ -361,6 +361,9 @@ void screen_lookup_explain(struct ui *ui, const struct table_row *row, enum colu
 
 /* Appends where in the kernel a thread sleeps, in one line; nothing while it is not known. */
 void screen_lookup_append_sleep(struct ui *ui, const struct table_row *row, struct buffer *line);
+
+/* The same of the system call that it sleeps in, as strace(1) writes it, and what that waits for. */
+void screen_lookup_append_call(struct ui *ui, const struct table_row *row, struct buffer *line);
 
 /* --- screen_list.c: groups and threads --- */
 

@@ -32,7 +32,7 @@ bool screen_lookup_is_possible(const struct ui *ui)
 const struct lookup_entry *screen_lookup_of(struct ui *ui, const struct table_row *row, enum lookup_kind kind)
 {
 	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-	const bool of_thread = kind == LOOKUP_SLEEP;
+	const bool of_thread = kind != LOOKUP_COMMAND;
 	const struct lookup_request request = {
 		.kind = kind,
 		.tgid = row->process,
@@ -251,6 +251,19 @@ static void append_places(struct ui *ui, const struct table_row *row, struct buf
 	string_pool_release(&places.names);
 }
 
+/* Appends the lines of a text, with `separator` between them. */
+static void append_joined(const char *text, const char *separator, struct buffer *lines)
+{
+	for (const char *next = text; *next != '\0';) {
+		const size_t length = strcspn(next, "\n");
+
+		if (next != text)
+			buffer_append_text(lines, separator);
+		buffer_append(lines, next, length);
+		next += length + (next[length] == '\n');
+	}
+}
+
 void screen_lookup_explain(struct ui *ui, const struct table_row *row, enum column column,
 			   struct buffer *lines)
 {
@@ -269,13 +282,20 @@ void screen_lookup_explain(struct ui *ui, const struct table_row *row, enum colu
 						     : reason_words(entry->reason));
 		return;
 	}
-	if (column != COLUMN_WCHAN && column != COLUMN_STUCK && column != COLUMN_WAITING)
+	if (column != COLUMN_WCHAN && column != COLUMN_STUCK && column != COLUMN_WAITING &&
+	    (column != COLUMN_WAITS_FOR || row->tid == 0))
 		return;
 	entry = screen_lookup_of(ui, row, LOOKUP_SLEEP);
 	if (entry != NULL)
 		append_sleep(entry, lines);
 	else if (row->tid == 0)
 		append_places(ui, row, lines);
+	entry = screen_lookup_of(ui, row, LOOKUP_CALL);
+	if (entry != NULL && entry->text != NULL && *entry->text != '\0') {
+		buffer_append_text(lines, "System call: ");
+		append_joined(entry->text, "\n  ", lines);
+		buffer_append_char(lines, '\n');
+	}
 }
 
 void screen_lookup_append_sleep(struct ui *ui, const struct table_row *row, struct buffer *line)
@@ -303,4 +323,14 @@ void screen_lookup_append_sleep(struct ui *ui, const struct table_row *row, stru
 		buffer_append(line, next, length);
 		next += length + (next[length] == '\n');
 	}
+}
+
+void screen_lookup_append_call(struct ui *ui, const struct table_row *row, struct buffer *line)
+{
+	const struct lookup_entry *entry = screen_lookup_of(ui, row, LOOKUP_CALL);
+
+	if (entry == NULL || entry->text == NULL || *entry->text == '\0')
+		return;
+	buffer_append_text(line, "system call: ");
+	append_joined(entry->text, "  ", line);
 }

@@ -88,19 +88,36 @@ void screen_metrics_refresh(struct ui *ui)
 	ui->page_table = table;
 }
 
-/* Draws in a line of its own where in the kernel a thread sleeps; returns the number of lines, 0 or 1. */
+/* Draws a line unless it is empty; returns the number of lines. */
+static int draw_line(const struct buffer *line, struct area area, int used)
+{
+	if (line->length == 0)
+		return 0;
+	draw_text(area.y + used, 0, area.width, STYLE_NORMAL, line->data, line->length);
+	return 1;
+}
+
+/*
+ * Draws where in the kernel a thread sleeps, and its system call, in a line each. Returns the number of
+ * lines.
+ */
 static int draw_sleep(struct ui *ui, struct area area)
 {
 	struct buffer line = {0};
+	int used = 0;
 
-	if (!ui->metrics.is_gone)
+	if (!ui->metrics.is_gone) {
 		screen_lookup_append_sleep(ui, &ui->metrics.task, &line);
-	if (line.length != 0)
-		draw_text(area.y, 0, area.width, STYLE_NORMAL, line.data, line.length);
-	/* the line stays while it is asked again, so that nothing moves */
-	ui->metrics.sleep_line |= line.length != 0;
+		used += draw_line(&line, area, used);
+		buffer_clear(&line);
+		screen_lookup_append_call(ui, &ui->metrics.task, &line);
+		used += draw_line(&line, area, used);
+	}
 	buffer_release(&line);
-	return ui->metrics.sleep_line ? 1 : 0;
+	/* the lines stay while they are asked again, so that nothing moves */
+	if (ui->metrics.sleep_lines < used)
+		ui->metrics.sleep_lines = used;
+	return ui->metrics.sleep_lines;
 }
 
 /* Draws the source of the number under the cursor, or the reason why it is missing, if that was cut. */

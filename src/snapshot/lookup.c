@@ -99,7 +99,7 @@ bool lookup_is_due(const struct lookup_entry *entry, uint64_t now_ns)
 		return age_ns >= ANSWER_AGE_NS;
 	if (entry->reason == REASON_NOT_READ)
 		return age_ns >= LOOKUP_PATIENCE_NS;
-	return age_ns >= (entry->request.kind == LOOKUP_SLEEP ? SLEEP_AGE_NS : COMMAND_AGE_NS);
+	return age_ns >= (entry->request.kind == LOOKUP_COMMAND ? COMMAND_AGE_NS : SLEEP_AGE_NS);
 }
 
 void lookup_cache_take(struct lookup_cache *cache, const struct lookup_answer *answer)

@@ -17,6 +17,7 @@
 enum lookup_kind {
 	LOOKUP_COMMAND, /* command line of a process */
 	LOOKUP_SLEEP,   /* where in the kernel a thread sleeps */
+	LOOKUP_CALL,    /* the system call in which a thread sleeps */
 	LOOKUP_KIND_COUNT,
 };
 
@@ -27,7 +28,8 @@ enum {
 struct lookup_request {
 	uint32_t kind; /* enum lookup_kind */
 	uint32_t tgid, tid;
-	uint64_t start_time; /* of the process or, of LOOKUP_SLEEP, the thread: USER_HZ ticks since boot */
+	uint64_t start_time; /* of the process for LOOKUP_COMMAND, else of the thread: USER_HZ ticks since
+				boot */
 };
 
 struct lookup_answer {
@@ -38,7 +40,8 @@ struct lookup_answer {
 	bool is_title; /* for LOOKUP_COMMAND: whether the process has written the text itself, as a title */
 	/*
 	 * Fit for a terminal, UTF-8. For LOOKUP_SLEEP the function that the thread sleeps in (empty while it
-	 * runs), and in further lines the functions that led there, the innermost first.
+	 * runs), and in further lines the functions that led there, the innermost first. For LOOKUP_CALL the
+	 * call (empty while the thread runs), and in further lines what it waits for.
 	 */
 	char text[LOOKUP_TEXT_MAX + 1]; /* with a NUL behind `length` bytes */
 };

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Looking up command lines and where threads sleep, by a reader that may hang. */
+/* Looking up command lines, where threads sleep and in which call, by a reader that may hang. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -222,6 +224,86 @@ static void test_sleep(void **state)
 	lookup_thread_stop(lookups);
 }
 
+enum {
+	PIPE_DESCRIPTOR = 40, /* what children read from, below */
+	EPOLL_DESCRIPTOR = 41,
+};
+
+static uint32_t futex_word = 2;
+
+static void read_pipe(void)
+{
+	char byte;
+
+	(void)!read(PIPE_DESCRIPTOR, &byte, 1);
+}
+
+static void wait_for_futex(void)
+{
+	syscall(SYS_futex, &futex_word, FUTEX_WAIT_PRIVATE, 2, NULL);
+}
+
+static void wait_for_epoll(void)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+
+	epoll_ctl(EPOLL_DESCRIPTOR, EPOLL_CTL_ADD, PIPE_DESCRIPTOR, &event);
+	epoll_wait(EPOLL_DESCRIPTOR, &event, 1, -1);
+}
+
+/* A child that sleeps in a call. */
+static uint32_t start_caller(void (*call)(void))
+{
+	int ends[2];
+	pid_t pid;
+
+	assert_int_equal(pipe(ends), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		dup2(ends[0], PIPE_DESCRIPTOR);
+		dup2(epoll_create1(0), EPOLL_DESCRIPTOR);
+		call();
+		_exit(0);
+	}
+	close(ends[0]);
+	close(ends[1]);
+	return (uint32_t)pid;
+}
+
+/* The call of a thread, with its descriptors and what it waits for; or why not. */
+static void test_call(void **state)
+{
+	char mutex[128];
+	const struct {
+		void (*call)(void);
+		const char *text, *object;
+	} cases[] = {
+		{read_pipe, "read(40<pipe:[", ", 1)"},
+		{wait_for_futex, mutex, " (rw-p)"},
+		{wait_for_epoll, "epoll_", "\nwatches 40<pipe:["},
+	};
+	struct lookup_thread *lookups = start(NULL);
+
+	(void)state;
+	snprintf(mutex, sizeof(mutex), "futex(0x%lx, FUTEX_WAIT_PRIVATE, 2, 0", (unsigned long)&futex_word);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const uint32_t pid = start_caller(cases[i].call);
+		const struct lookup_request request = {
+			.kind = LOOKUP_CALL, .tgid = pid, .tid = pid, .start_time = start_of(pid)};
+		struct lookup_answer answer;
+
+		await("it sleeps in its call", (answer = find_out(lookups, request)).reason != REASON_READ ||
+						       (strstr(answer.text, cases[i].text) == answer.text &&
+							strstr(answer.text, cases[i].object) != NULL));
+		if (answer.reason != REASON_READ)
+			assert_int_equal(answer.reason, REASON_NOT_PERMITTED);
+		end_sleeper(pid);
+	}
+	lookup_thread_stop(lookups);
+}
+
 static void write_file(const char *name, const char *text)
 {
 	char path[128];
@@ -310,6 +392,7 @@ int main(void)
 		cmocka_unit_test(test_command), cmocka_unit_test(test_ended_leader),
 		cmocka_unit_test(test_sleep),   cmocka_unit_test(test_deadline),
 		cmocka_unit_test(test_cache),   cmocka_unit_test(test_title),
+		cmocka_unit_test(test_call),
 	};
 
 	return cmocka_run_group_tests(tests, start_supervisor, stop_supervisor);

@@ -50,7 +50,7 @@ static const struct row {
 	bool has_descriptor;
 	int numbers[ABI_COUNT];
 } rows[] = {
-#define WAIT_CALL(name, class, has_descriptor, ...)                                                          \
+#define WAIT_CALL(name, class, has_descriptor, arguments, ...)                                               \
 	{#name, WAIT_CLASS_##class, has_descriptor, {__VA_ARGS__}},
 #include "capture/wait_call.def"
 #undef WAIT_CALL

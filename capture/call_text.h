@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_CALL_TEXT_H
+#define CTOP_CALL_TEXT_H
+
+#include "base/buffer.h"
+#include "capture/procfs/procfs.h"
+
+/*
+ * Appends the system call that a thread sleeps in, as strace(1) writes it, and in further lines what it waits
+ * for: the mapping of a futex, or the files that an epoll watches. `task` is the thread's directory in /proc.
+ * The kernel may hold up the reading of its `maps`. All text is printable UTF-8.
+ */
+void call_text_append(struct buffer *text, const struct procfs_syscall *call, int task);
+
+#endif
