@@ -274,7 +274,7 @@ static void append_unescaped(struct part name, struct buffer *buffer)
 static void append_system(const struct system_container *system, struct buffer *buffer)
 {
 	const char *id = container_find_id(system->inside.text, system->inside.length);
-	struct part unit;
+	struct part unit = {0};
 
 	append_unescaped(system->name, buffer);
 	if (id == NULL && !find_unit(system->inside, &unit))
