@@ -226,10 +226,7 @@ enum reason round_wait_by_call(struct round *round, size_t row, int tasks, struc
 		.is_compat = sizeof(long) > 4 && found.stack <= UINT32_MAX && found.instruction <= UINT32_MAX,
 	};
 	memcpy(call.arguments, found.arguments, sizeof(call.arguments));
-	if (wait_call_is_restart(&call))
-		wait_call_undo_restart(&call, state->called);
-	else
-		state->called = (int16_t)(call.number < WAIT_CALL_LIMIT ? call.number : WAIT_CALL_NONE);
+	wait_call_resume(&call, &state->called);
 	return take_call(round, row, tasks, &call);
 }
 

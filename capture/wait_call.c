@@ -127,18 +127,18 @@ bool wait_call_has_descriptor(bool is_compat, int32_t number)
 	return (find_entry(is_compat, number) & HAS_DESCRIPTOR) != 0;
 }
 
-bool wait_call_is_restart(const struct wait_call *call)
-{
-	return IS_CALL(call, restart_syscall);
-}
-
 /* Besides sleeps, poll(2) and futex(2) have a restart block (include/linux/restart_block.h). */
-void wait_call_undo_restart(struct wait_call *call, int32_t last)
+void wait_call_resume(struct wait_call *call, int16_t *last)
 {
 	struct wait_call before = *call;
 	enum wait_class class;
 
-	before.number = last;
+	if (!IS_CALL(call, restart_syscall)) {
+		*last = (int16_t)(call->number >= 0 && call->number < WAIT_CALL_LIMIT ? call->number
+										      : WAIT_CALL_NONE);
+		return;
+	}
+	before.number = *last;
 	class = wait_call_class(&before);
 	if (class == WAIT_CLASS_FUTEX || class == WAIT_CLASS_POLL)
 		*call = before;

@@ -53,16 +53,13 @@ const char *wait_call_name(const struct wait_call *call, unsigned int *ret_argum
 bool wait_call_has_descriptor(bool is_compat, int32_t number);
 
 /*
- * Whether the call is restart_syscall(2), with which a thread resumes a timed wait after SIGCONT. Its class
- * is WAIT_CLASS_TIMER, unless wait_call_undo_restart() finds another one.
+ * Follows a thread from call to call. A thread resumes a timed wait after SIGCONT with restart_syscall(2),
+ * and the arguments of the first call still are in its registers: such a call gets the number `*last` of the
+ * one before, if that may have been resumed; otherwise it counts as WAIT_CLASS_TIMER. Any other call is noted
+ * in
+ * `*last`.
  */
-bool wait_call_is_restart(const struct wait_call *call);
-
-/*
- * Replaces the number of a restart_syscall(2) by `last`, the number of the call that the thread was seen in
- * before, if that may have been resumed: its arguments still are in the registers.
- */
-void wait_call_undo_restart(struct wait_call *call, int32_t last);
+void wait_call_resume(struct wait_call *call, int16_t *last);
 
 /*
  * Describes the file of a link in /proc/PID/fd by the link's text (`length` bytes), without ports and peer.

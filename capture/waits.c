@@ -117,21 +117,6 @@ static void name_object(const struct intake *intake, const struct wait_call *cal
 	wait->object_length = wait_call_object(wait->class, call, file, peer, wait->object);
 }
 
-/*
- * Puts the call that restart_syscall(2) continues into its place, if the thread was seen in one with a
- * restart block (include/linux/restart_block.h) last. The other registers still are those of the first call.
- */
-static void undo_restart(struct wait_call *call, int16_t last)
-{
-	struct wait_call before = *call;
-	enum wait_class class;
-
-	before.number = last;
-	class = wait_call_class(&before);
-	if (class == WAIT_CLASS_FUTEX || class == WAIT_CLASS_POLL)
-		*call = before;
-}
-
 /* The class of an uninterruptible sleep. Outside of one, in_iowait may be a wait for an io_uring. */
 static enum wait_class class_of_block(const struct task_call *call)
 {
@@ -146,10 +131,7 @@ static void judge_call(struct intake *intake, size_t row, const struct task_part
 	const bool has_file = (parts->call->flags & TASK_CALL_FILE) != 0, is_blocked = state->state == 'D';
 	const struct wait_file file = has_file ? decode_file(parts->call) : (struct wait_file){0};
 
-	if (wait_call_is_restart(&call))
-		undo_restart(&call, state->called);
-	else
-		state->called = (int16_t)(call.number < WAIT_CALL_LIMIT ? call.number : WAIT_CALL_NONE);
+	wait_call_resume(&call, &state->called);
 	wait->class = wait_call_class(&call);
 	if (wait->class == WAIT_CLASS_UNKNOWN && has_file)
 		wait->class = wait_file_class(&file);

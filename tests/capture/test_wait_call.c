@@ -123,7 +123,6 @@ static void expect_row(const struct row *row, enum abi abi, bool is_compat)
 	assert_in_range(call.number, 0, WAIT_CALL_LIMIT - 1);
 	assert_int_equal(wait_call_class(&call), row->class);
 	assert_int_equal(wait_call_has_descriptor(is_compat, call.number), row->has_descriptor);
-	assert_int_equal(wait_call_is_restart(&call), strcmp(row->name, "restart_syscall") == 0);
 }
 
 static void test_rows_are_found(void **state)
@@ -145,12 +144,10 @@ static void test_other_numbers(void **state)
 	(void)state;
 	assert_int_equal(wait_call_class(&call), WAIT_CLASS_FAULT);
 	assert_false(wait_call_has_descriptor(false, WAIT_CALL_NONE));
-	assert_false(wait_call_is_restart(&call));
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		call.number = numbers[i];
 		assert_int_equal(wait_call_class(&call), WAIT_CLASS_OTHER);
 		assert_false(wait_call_has_descriptor(false, numbers[i]));
-		assert_false(wait_call_is_restart(&call));
 	}
 	call = (struct wait_call){.number = WAIT_CALL_LIMIT, .is_compat = true};
 	assert_int_equal(wait_call_class(&call), WAIT_CLASS_OTHER);
@@ -159,22 +156,31 @@ static void test_other_numbers(void **state)
 static void test_restarts(void **state)
 {
 	const struct wait_call restart = {SYS_restart_syscall, false, {0x1000, 0x80, 2}};
-	static const int32_t others[] = {SYS_read,       SYS_clock_nanosleep,
-					 SYS_recvfrom,   SYS_restart_syscall,
-					 WAIT_CALL_NONE, WAIT_CALL_LIMIT};
+	static const int16_t others[] = {SYS_read, SYS_clock_nanosleep, SYS_recvfrom, WAIT_CALL_NONE};
+	static const int32_t numbers[] = {SYS_read, WAIT_CALL_LIMIT, -7};
 	struct wait_call call = restart;
+	int16_t last = SYS_futex;
 
 	(void)state;
-	wait_call_undo_restart(&call, SYS_futex);
+	wait_call_resume(&call, &last);
 	assert_int_equal(call.number, SYS_futex);
 	assert_int_equal(call.arguments[0], 0x1000);
 	call = restart;
-	wait_call_undo_restart(&call, SYS_ppoll);
+	last = SYS_ppoll;
+	wait_call_resume(&call, &last);
 	assert_int_equal(call.number, SYS_ppoll);
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		call = restart;
-		wait_call_undo_restart(&call, others[i]);
+		last = others[i];
+		wait_call_resume(&call, &last);
 		assert_int_equal(call.number, SYS_restart_syscall);
+		assert_int_equal(last, others[i]);
+	}
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		call = (struct wait_call){.number = numbers[i]};
+		wait_call_resume(&call, &last);
+		assert_int_equal(call.number, numbers[i]);
+		assert_int_equal(last, i == 0 ? SYS_read : WAIT_CALL_NONE);
 	}
 }
 
