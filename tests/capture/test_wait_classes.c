@@ -616,7 +616,7 @@ static void run_wanderers(void *argument)
 /* The texts of addresses at which nobody waits any more do not stay for ever, nor are texts mixed up. */
 static void test_many_objects(void **state)
 {
-	struct capture *capture = live_open(NULL, 0);
+	struct capture *capture;
 	struct snapshot *round;
 	pid_t still, process;
 	unsigned int begun = 0;
@@ -626,6 +626,7 @@ static void test_many_objects(void **state)
 	memset(world->places, 0, sizeof(world->places));
 	still = live_start(run_restarters, NULL);
 	process = live_start(run_wanderers, NULL);
+	capture = live_open((uint32_t[]){(uint32_t)still, (uint32_t)process}, 2);
 	await("threads to wait", restarters_wait(capture, still, WAIT_CLASS_UNKNOWN));
 	round = live_round(capture);
 	first = round->strings.count;
