@@ -131,9 +131,11 @@ static struct task_whole whole;
 
 /*
  * The memory of the process whose task was met last: it is read once for all of its threads, which come one
- * after the other. Pages.
+ * after the other. Pages. Not static: clang would take it apart, the sizes in the object's types would be
+ * wrong, and the kernel, which refuses such types, would know no function by its type (bpf_loop() needs
+ * that).
  */
-static struct {
+struct {
 	__u64 memory; /* address of its mm_struct */
 	__u64 resident, hiwater_rss, hiwater_vm;
 	__u32 tgid, pass;

@@ -16,6 +16,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -442,6 +443,28 @@ static void test_room_for_delays(void **state)
 		skip_test("no open-coded iterator of tasks, or more than 51,000 tasks");
 	assert_true(has_room_for_delays(60000, TASK_PART_DELAYS));
 	assert_false(has_room_for_delays(60000, TASK_PART_STATISTICS));
+}
+
+/* What kernels may refuse is not left out for a mistake of ours, such as types that do not fit the object. */
+static void test_nothing_is_left_out(void **state)
+{
+	static const struct task_call_set no_calls;
+	struct arena arena = {0};
+	struct feature_result result;
+	struct bpf_tasks *tasks;
+	struct utsname names;
+	struct bpf_pass pass;
+
+	(void)state;
+	if (uname(&names) != 0 || release_is_older(names.release, 6, 2) || bpf_is_locked_down())
+		skip_test("kernels before 6.2 and locked down ones refuse some of it");
+	tasks = bpf_tasks_open(NULL, 0, 1000, 0, &no_calls, &arena, &result);
+	assert_non_null(tasks);
+	assert_int_equal(bpf_tasks_read(tasks, 0, true, NULL, &pass), 0);
+	assert_true((pass.kernel & TASK_KERNEL_RESIDENT_EXACT) != 0);
+	assert_true(pass.has_files);
+	bpf_tasks_close(tasks);
+	arena_release(&arena);
 }
 
 /* The room for a part counts as memory of this process once the part was wanted. */
@@ -1299,6 +1322,7 @@ int main(void)
 		cmocka_unit_test(test_scope_bounds_a_pass),
 		cmocka_unit_test(test_scope_follows_a_number),
 		cmocka_unit_test(test_room_for_delays),
+		cmocka_unit_test(test_nothing_is_left_out),
 		cmocka_unit_test(test_mapped_once_wanted),
 		cmocka_unit_test(test_no_run_for_nothing),
 		cmocka_unit_test(test_many_chosen),
