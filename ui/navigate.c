@@ -126,8 +126,8 @@ bool navigate_back(struct ui *ui)
 size_t navigate_axes(const struct ui *ui, enum axis order[AXIS_COUNT])
 {
 	/* AXIS_ALL joins renamed cgroups, which only a comparison does */
-	static const enum axis axes_of_session[] = {AXIS_PROCESS,   AXIS_PID,    AXIS_CGROUP,
-						    AXIS_CONTAINER, AXIS_THREAD, AXIS_USER};
+	static const enum axis axes_of_session[] = {AXIS_PROCESS, AXIS_PID,  AXIS_CGROUP, AXIS_CONTAINER,
+						    AXIS_THREAD,  AXIS_USER, AXIS_WAIT};
 	/* a process of before is none of after */
 	static const enum axis axes_of_comparison[] = {AXIS_ALL,       AXIS_PROCESS, AXIS_CGROUP,
 						       AXIS_CONTAINER, AXIS_THREAD,  AXIS_USER};

@@ -25,6 +25,7 @@ static const char *const name_titles[AXIS_COUNT] = {
 	[AXIS_PROCESS] = "PROCESS",     [AXIS_CGROUP] = "CGROUP",       [AXIS_THREAD] = "THREAD",
 	[AXIS_THREAD_EXACT] = "THREAD", [AXIS_ALL] = "GROUP",           [AXIS_PID] = "PID PROCESS",
 	[AXIS_USER] = "USER",           [AXIS_CONTAINER] = "CONTAINER", [AXIS_HOST] = "HOST",
+	[AXIS_WAIT] = "WAITS FOR",
 };
 
 const char *screen_list_name_title(const struct view *view)

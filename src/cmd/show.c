@@ -108,7 +108,7 @@ static int print_report(struct show_options *options, const char *path)
 	if (status == 0 && options->view.axis == AXIS_ALL)
 		status = error_set(&error, -EINVAL,
 				   "show --long has no axis 'all'; valid: process, pid, cgroup, container, "
-				   "thread, thread-exact, user, host");
+				   "thread, thread-exact, user, wait, host");
 	if (status < 0)
 		return command_misused(&show_command, &error);
 	report_options_warn(&options->report, &options->view, &report.request);

@@ -417,6 +417,7 @@ static bool triple_matches(const struct names *names, enum axis axis, const stru
 		return name_matches(names, triple->cgroup) || name_matches(names, triple->pcomm) ||
 		       name_matches(names, triple->comm);
 	case AXIS_USER:
+	case AXIS_WAIT:
 		return false;
 	default:
 		return name_matches(names, triple->pcomm);

@@ -187,8 +187,8 @@ static void advance(struct view *view)
 	enum axis axis = view->grouping.axis;
 	size_t next = 0;
 
-	/* like a cgroup, a user, container or host opens into its processes */
-	if (axis == AXIS_USER || axis == AXIS_CONTAINER || axis == AXIS_HOST)
+	/* like a cgroup, a user, container, host or what is waited for opens into its processes */
+	if (axis == AXIS_USER || axis == AXIS_CONTAINER || axis == AXIS_HOST || axis == AXIS_WAIT)
 		axis = AXIS_CGROUP;
 	while (next < OPEN_ORDER_COUNT && open_order[next] != axis)
 		next++;
@@ -461,6 +461,8 @@ void view_needs(const struct view *view, source_set *ret_sources, bool *ret_cgro
 	add_needs_of_columns(&whole, ret_sources, ret_cgroup_records, ret_smaps);
 	if (!view->sort_by_name)
 		add_needs(view->sort, ret_sources, ret_cgroup_records, ret_smaps);
+	if (view->grouping.axis == AXIS_WAIT)
+		add_needs(COLUMN_WAITS_FOR, ret_sources, ret_cgroup_records, ret_smaps);
 	if (view_hides_idle(view)) {
 		add_needs(COLUMN_CPU, ret_sources, ret_cgroup_records, ret_smaps);
 		add_needs(COLUMN_STUCK, ret_sources, ret_cgroup_records, ret_smaps);

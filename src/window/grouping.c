@@ -25,6 +25,8 @@ const struct axis_entry axes[AXIS_COUNT] = {
 	[AXIS_ALL] = {"all", "all", "comm", "cgroup, process and thread pattern together"},
 	[AXIS_PID] = {"pid", "pid", "pid", "each process by itself"},
 	[AXIS_USER] = {"user", "user", "user", "user that the thread runs as"},
+	[AXIS_WAIT] = {"wait", "wait", "waits for",
+		       "what the thread waits for now: a futex, a socket, a file ..."},
 	[AXIS_HOST] = {"host", "host", "host", "all threads of the host together"},
 };
 

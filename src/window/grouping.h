@@ -20,6 +20,7 @@ enum axis {
 	AXIS_ALL,          /* cgroup, process and thread pattern together */
 	AXIS_PID,          /* each process by itself */
 	AXIS_USER,         /* real user id */
+	AXIS_WAIT,         /* what it waits for now */
 	AXIS_HOST,         /* all threads of the host together */
 	AXIS_COUNT,
 };
@@ -39,7 +40,7 @@ enum axis axis_find(const char *name);
 /* Whether its groups are not known from the names of threads: threads that ended have one of their own. */
 static inline bool axis_is_by_thread(enum axis axis)
 {
-	return axis == AXIS_PID || axis == AXIS_USER;
+	return axis == AXIS_PID || axis == AXIS_USER || axis == AXIS_WAIT;
 }
 
 struct grouping_options {

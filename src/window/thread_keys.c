@@ -2,6 +2,7 @@
 /* The keys of groups that names do not tell. */
 #include "thread_keys.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/buffer.h"
@@ -126,11 +127,59 @@ static void find_user_keys(const struct snapshot *snapshot, struct string_pool *
 	buffer_release(&key);
 }
 
+/*
+ * Writes the key of what a thread waits for. An address names a futex of its process only: workers that were
+ * forked have theirs at the same addresses.
+ */
+static void write_wait(const struct snapshot *snapshot, size_t thread, struct buffer *key)
+{
+	const enum wait_class class = snapshot->wait_class[thread];
+	const uint32_t object = snapshot->wait_object[thread];
+
+	buffer_clear(key);
+	buffer_append_text(key, class != WAIT_CLASS_UNKNOWN ? wait_classes[class].name : "(unknown)");
+	if (object == 0)
+		return;
+	buffer_append_char(key, ' ');
+	buffer_append(key, snapshot_text(snapshot, object), string_pool_length(&snapshot->strings, object));
+	if (class == WAIT_CLASS_FUTEX)
+		buffer_append_format(key, " of %" PRIu32, snapshot->tgid[thread]);
+}
+
+static bool waits_alike(const struct snapshot *snapshot, size_t thread, size_t other)
+{
+	return snapshot->wait_class[thread] == snapshot->wait_class[other] &&
+	       snapshot->wait_object[thread] == snapshot->wait_object[other] &&
+	       snapshot->tgid[thread] == snapshot->tgid[other];
+}
+
+static void find_wait_keys(const struct snapshot *snapshot, struct string_pool *keys,
+			   struct thread_axis_groups *groups, uint32_t *key_of_thread)
+{
+	struct buffer key = {0};
+
+	for (size_t i = 0; i < snapshot->thread_count; i++) {
+		/* threads of a pool mostly follow each other */
+		if (i != 0 && (snapshot->wait_class == NULL || waits_alike(snapshot, i, i - 1))) {
+			key_of_thread[i] = key_of_thread[i - 1];
+			continue;
+		}
+		if (snapshot->wait_class != NULL)
+			write_wait(snapshot, i, &key);
+		else
+			buffer_append_text(&key, "(unknown)");
+		key_of_thread[i] = intern_thread_key(keys, &key, groups, (struct thread_axis_group){0});
+	}
+	buffer_release(&key);
+}
+
 void thread_keys_find(enum axis axis, const struct snapshot *snapshot, struct string_pool *keys,
 		      struct thread_axis_groups *groups, uint32_t *key_of_thread)
 {
 	if (axis == AXIS_PID)
 		find_process_keys(snapshot, keys, groups, key_of_thread);
+	else if (axis == AXIS_WAIT)
+		find_wait_keys(snapshot, keys, groups, key_of_thread);
 	else
 		find_user_keys(snapshot, keys, groups, key_of_thread);
 }

@@ -18,7 +18,7 @@ run "all sections are named" 0 out "cgroup-io" show --help
 refuse "directory" 1 "is a directory" show "$directory"
 refuse "unknown option" 2 "unknown option '--sectons', did you mean '--sections'" show "$file" --sectons primary
 refuse "unknown axis" 2 "unknown axis 'cgruop', did you mean 'cgroup'? valid: process" show "$file" -g cgruop
-refuse "axis all" 2 "show --long has no axis 'all'; valid: process, pid, cgroup, container, thread, thread-exact, user, host" show "$file" --long -g all
+refuse "axis all" 2 "show --long has no axis 'all'; valid: process, pid, cgroup, container, thread, thread-exact, user, wait, host" show "$file" --long -g all
 refuse "unknown metric" 2 "unknown metric 'run_time', did you mean 'run_time_ns'? valid: thread_count, " show "$file" --metrics run_time
 refuse "no field of a scheduler" 2 "unknown metric 'scx.'" show "$file" --metrics nice,scx.
 refuse "nor of anything else" 2 "unknown metric 'a.b'" show "$file" --metrics a.b

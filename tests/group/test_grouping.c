@@ -602,6 +602,40 @@ static void test_users(void **state)
 	snapshot_release(snapshot);
 }
 
+static void set_wait(struct snapshot *snapshot, size_t thread, enum wait_class class, const char *object)
+{
+	snapshot->wait_class[thread] = (uint8_t) class;
+	snapshot->wait_object[thread] = string_pool_intern(&snapshot->strings, object, strlen(object));
+}
+
+static void test_waits(void **state)
+{
+	struct snapshot *snapshot = snapshot_create();
+	struct grouping *grouping;
+
+	(void)state;
+	for (uint32_t id = 1; id <= 5; id++)
+		add_process(snapshot, id, id, 5, "postgres", 0);
+	grouping = group_by(AXIS_WAIT, snapshot);
+	assert_int_equal(grouping_count(grouping), 1);
+	assert_label(grouping, "(unknown)", "(unknown)");
+	grouping_release(grouping);
+	/* the same address in two processes is two futexes */
+	snapshot_make_wait_columns(snapshot);
+	set_wait(snapshot, 0, WAIT_CLASS_FUTEX, "0x7f00 lock");
+	set_wait(snapshot, 1, WAIT_CLASS_FUTEX, "0x7f00 lock");
+	set_wait(snapshot, 2, WAIT_CLASS_SOCKET, ":5432");
+	set_wait(snapshot, 3, WAIT_CLASS_SOCKET, ":5432");
+	grouping = group_by(AXIS_WAIT, snapshot);
+	assert_int_equal(grouping_count(grouping), 4);
+	assert_label(grouping, "futex 0x7f00 lock of 1", "futex 0x7f00 lock of 1");
+	assert_label(grouping, "futex 0x7f00 lock of 2", "futex 0x7f00 lock of 2");
+	assert_label(grouping, "(unknown)", "(unknown)");
+	assert_int_equal(members_of(grouping, snapshot, grouping_find(grouping, "socket :5432", 12)), 2);
+	grouping_release(grouping);
+	snapshot_release(snapshot);
+}
+
 /* All threads of a host, including ended ones, form one group under its name. */
 static void test_host(void **state)
 {
@@ -818,6 +852,7 @@ static void test_axis_names(void **state)
 	assert_int_equal(axis_find("all"), AXIS_ALL);
 	assert_int_equal(axis_find("pid"), AXIS_PID);
 	assert_int_equal(axis_find("user"), AXIS_USER);
+	assert_int_equal(axis_find("wait"), AXIS_WAIT);
 	assert_int_equal(axis_find("host"), AXIS_HOST);
 	assert_int_equal(axis_find("threads"), AXIS_COUNT);
 }
@@ -842,6 +877,7 @@ int main(void)
 		cmocka_unit_test(test_label_of_two_snapshots),
 		cmocka_unit_test(test_processes),
 		cmocka_unit_test(test_users),
+		cmocka_unit_test(test_waits),
 		cmocka_unit_test(test_host),
 		cmocka_unit_test(test_containers),
 		cmocka_unit_test(test_folded_containers),

@@ -48,7 +48,7 @@ struct export
 
 bool export_has_axis(enum axis axis)
 {
-	return axis != AXIS_PID && axis != AXIS_ALL;
+	return axis != AXIS_PID && axis != AXIS_ALL && axis != AXIS_WAIT;
 }
 
 static int refuse_axis(const char *name, struct error *error)

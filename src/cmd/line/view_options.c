@@ -81,8 +81,9 @@ void view_options_list_columns(struct buffer *buffer)
 static const struct option view_options_list[] = {
 	{PARSED_OPTION('g', "group-by", "AXIS", struct view_options, axis, parse_axis), .print = print_axis,
 	 .list = list_axes, .in_file = true,
-	 .description = "group threads by process, pid, cgroup, container, thread, thread-exact, "
-			"user, host, or by cgroup, process and thread together (all)"},
+	 .description =
+		 "group threads by process, pid, cgroup, container, thread, thread-exact, "
+		 "user, host, what they wait for (wait), or by cgroup, process and thread together (all)"},
 	{OPTION('\0', "no-thread-normalize", NULL, struct view_options, keep_thread_names), .in_file = true,
 	 .description = "keep process and thread names as they are instead of worker-{N}"},
 	{OPTION('\0', "no-cg-normalize", NULL, struct view_options, keep_cgroup_names), .in_file = true,

@@ -257,10 +257,10 @@ static const struct refusal refusals[] = {
 	{{"--format", "tvs"}, "unknown value for --format 'tvs', did you mean 'tsv'? valid: text, tsv"},
 	{{"-g", "cgruop"},
 	 "unknown axis 'cgruop', did you mean 'cgroup'? valid: process, cgroup, container, thread, "
-	 "thread-exact, all, pid, user, host"},
+	 "thread-exact, all, pid, user, wait, host"},
 	{{"-g", ""},
 	 "unknown axis ''; valid: process, cgroup, container, thread, thread-exact, all, pid, user, "
-	 "host"},
+	 "wait, host"},
 };
 
 static void test_refusals(void **state)
