@@ -50,7 +50,7 @@ static void take_threads(const struct reducer *reducer)
 		accumulator->read++;
 		accumulator->wait.class = class;
 		accumulator->wait.threads = 1;
-		accumulator->wait.object = shown->now->wait_object[shown->threads[k]];
+		accumulator->wait.waiter = shown->threads[k] + 1;
 	}
 }
 
@@ -99,6 +99,13 @@ static void elect_classes(const struct reducer *reducer)
 	free(counts);
 }
 
+/* The address of a futex is one object in one process: forked workers have theirs at the same addresses. */
+static bool waits_for_same(const struct snapshot *now, uint32_t thread, uint32_t other)
+{
+	return now->wait_object[thread] == now->wait_object[other] &&
+	       (now->wait_class[thread] != WAIT_CLASS_FUTEX || now->tgid[thread] == now->tgid[other]);
+}
+
 /*
  * Finds the object that more than half of the threads of each row's class wait for. Each vote for another
  * object takes away one of the candidate's, so an object with more than half of the votes is what is left; a
@@ -113,14 +120,13 @@ static void elect_objects(const struct reducer *reducer)
 		for (size_t k = 0; k < shown->count; k++) {
 			const uint32_t thread = shown->threads[k];
 			struct accumulator *accumulator = reducer_row(reducer, shown->row_of[k]);
-			const uint32_t object = now->wait_object[thread];
 
 			if (accumulator->wait.threads == 0 ||
 			    now->wait_class[thread] != accumulator->wait.class)
 				continue;
 			if (!counting && accumulator->wait.votes == 0)
-				accumulator->wait.object = object;
-			if (accumulator->wait.object == object)
+				accumulator->wait.waiter = thread + 1;
+			if (waits_for_same(now, thread, accumulator->wait.waiter - 1))
 				accumulator->wait.votes++;
 			else if (!counting)
 				accumulator->wait.votes--;
@@ -129,7 +135,7 @@ static void elect_objects(const struct reducer *reducer)
 			struct accumulator *accumulator = reducer_row(reducer, row);
 
 			if (counting && accumulator->wait.votes <= accumulator->wait.threads / 2)
-				accumulator->wait.object = 0;
+				accumulator->wait.waiter = 0;
 			accumulator->wait.votes = 0;
 		}
 	}
@@ -154,6 +160,7 @@ static void conclude(const struct conclusion *of, struct value *value)
 {
 	const struct accumulator *accumulator = of->accumulators;
 	const struct snapshot *now = of->values->now;
+	uint32_t object = 0;
 
 	if (!value_set_state(accumulator, value))
 		return;
@@ -165,9 +172,11 @@ static void conclude(const struct conclusion *of, struct value *value)
 	value->wait.of = accumulator->read;
 	value->wait.object = NULL;
 	value->wait.length = 0;
-	if (accumulator->wait.object != 0) {
-		value->wait.object = snapshot_text(now, accumulator->wait.object);
-		value->wait.length = string_pool_length(&now->strings, accumulator->wait.object);
+	if (accumulator->wait.waiter != 0)
+		object = now->wait_object[accumulator->wait.waiter - 1];
+	if (object != 0) {
+		value->wait.object = snapshot_text(now, object);
+		value->wait.length = string_pool_length(&now->strings, object);
 	}
 	/* by class, in the order of the table, then by threads */
 	value->sort = (double)(WAIT_CLASS_COUNT - value->wait.class) * 0x1p32 + value->wait.threads;
@@ -192,7 +201,7 @@ static bool merge(const struct column_values *values, const struct accumulator *
 		into->wait = from->wait;
 	}
 	into->differs |= !is_first && into->wait.threads != into->read + from->read;
-	into->wait.object = 0;
+	into->wait.waiter = 0;
 	return true;
 }
 

@@ -134,7 +134,7 @@ struct accumulator {
 		struct {
 			uint32_t class;   /* enum wait_class */
 			uint32_t threads; /* in that class */
-			uint32_t object;  /* that most of these wait for: id of a text, 0 for none */
+			uint32_t waiter;  /* index + 1 of a thread that waits for what most of these do */
 			uint32_t votes;   /* for the object while it is being found */
 		} wait;
 		struct {

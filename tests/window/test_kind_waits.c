@@ -138,6 +138,20 @@ static void test_groups(void **state)
 	       "poll ×1, poll ×1");
 }
 
+/* An address in two processes is two futexes, but a port in two processes is one. */
+static void test_processes(void **state)
+{
+	const struct example example = EXAMPLE({0, WAIT_CLASS_FUTEX, "0x1"}, {0, WAIT_CLASS_FUTEX, "0x1"},
+					       {1, WAIT_CLASS_SOCKET, ":80"}, {1, WAIT_CLASS_SOCKET, ":80"});
+	struct snapshot *snapshot = make_snapshot(example);
+
+	(void)state;
+	expect_shown(snapshot, example, "futex 0x1 ×2, socket :80 ×2");
+	snapshot->tgid[1] = snapshot->tgid[3] = 2;
+	expect_shown(snapshot, example, "futex ×2, socket :80 ×2");
+	snapshot_release(snapshot);
+}
+
 /* Classes that rest stand for a row only if all of its threads do. */
 static void test_rests(void **state)
 {
@@ -337,9 +351,11 @@ static void test_widths(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_threads), cmocka_unit_test(test_groups),  cmocka_unit_test(test_rests),
-		cmocka_unit_test(test_unknown), cmocka_unit_test(test_missing), cmocka_unit_test(test_order),
-		cmocka_unit_test(test_hosts),   cmocka_unit_test(test_widths),
+		cmocka_unit_test(test_threads),   cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_processes), cmocka_unit_test(test_rests),
+		cmocka_unit_test(test_unknown),   cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_order),     cmocka_unit_test(test_hosts),
+		cmocka_unit_test(test_widths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
