@@ -188,13 +188,12 @@ void call_text_append(struct buffer *text, const struct procfs_syscall *call, in
 {
 	struct wait_call wait = {
 		.number = call->number,
-		/* no stack of a 64-bit program is that low: both are pointers of a 32-bit one */
-		.is_compat = sizeof(long) > 4 && call->stack <= UINT32_MAX && call->instruction <= UINT32_MAX,
+		.is_compat = procfs_syscall_is_compat(call),
 	};
 	unsigned int count;
 	const char *name;
 
-	if (call->is_running)
+	if (call->is_running || procfs_syscall_is_copy(call))
 		return;
 	if (call->number < 0) {
 		buffer_append_text(text, "no system call: a page fault or another exception");

@@ -213,7 +213,9 @@ static void read_call(int proc, const struct lookup_request *request, struct loo
 		return;
 	}
 	answer->reason = read_facts(task, "stat", request->start_time, &facts);
-	if (answer->reason == REASON_READ && !thread_reading_is_kernel(&facts)) {
+	/* registers of a worker of io_uring are a copy of its creator's */
+	if (answer->reason == REASON_READ && !thread_reading_is_kernel(&facts) &&
+	    (facts.flags & PROCFS_PF_IO_WORKER) == 0) {
 		answer->reason = read_file(task, "syscall", STAT_MAX, &text);
 		if (answer->reason == REASON_READ && procfs_parse_syscall(text.data, text.length, &call))
 			call_text_append(&lines, &call, task);

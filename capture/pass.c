@@ -363,7 +363,7 @@ static void make_rows(struct intake *intake)
 		snapshot->stuck_ns = memory_allocate_zero(snapshot->thread_capacity + 1, sizeof(uint64_t));
 		snapshot->waiting_ns = memory_allocate_zero(snapshot->thread_capacity + 1, sizeof(uint64_t));
 	}
-	waits_begin(snapshot);
+	snapshot_make_wait_columns(snapshot);
 	if (!intake->with_io)
 		snapshot_read_times(snapshot, SOURCE_IO);
 	if (round->heap_is_on)

@@ -63,9 +63,6 @@ void pass_ids_store_cgroups(struct intake *intake, struct process *process, bool
 /* Lists the system calls whose first argument is a descriptor that a pass is to follow. */
 void waits_list_calls(struct task_call_set *ret_by_file);
 
-/* Makes the columns of a snapshot that has its rows. */
-void waits_begin(struct snapshot *snapshot);
-
 /*
  * Stores what the thread of a row waits for, which has its state, or the reason why that is unknown. The row
  * is marked as changed if it held something else.

@@ -15,7 +15,6 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "base/memory.h"
 #include "capture/procfs/procfs.h"
 #include "capture/procfs/thread_file.h"
 #include "capture/wait_call.h"
@@ -26,13 +25,8 @@ enum {
 
 void round_begin_waits(struct round *round)
 {
-	struct snapshot *snapshot = round->snapshot;
-	const size_t count = snapshot->thread_capacity + 1;
-
-	if (((round->needed | round->extra) & source_bit(SOURCE_WAIT)) == 0)
-		return;
-	snapshot->wait_class = memory_allocate_zero(count, sizeof(*snapshot->wait_class));
-	snapshot->wait_object = memory_allocate_zero(count, sizeof(*snapshot->wait_object));
+	if (((round->needed | round->extra) & source_bit(SOURCE_WAIT)) != 0)
+		snapshot_make_wait_columns(round->snapshot);
 }
 
 static void store_wait(struct round *round, size_t row, enum wait_class class, struct text object)
@@ -214,16 +208,13 @@ enum reason round_wait_by_call(struct round *round, size_t row, int tasks, struc
 		store_wait(round, row, runnable_class(round, row), (struct text){0});
 		return REASON_READ;
 	}
-	/* registers of a worker in the kernel, such as vhost's, are a copy of another thread's
-	 * (copy_thread()) */
-	if (found.stack == 0 && found.instruction == 0) {
+	if (procfs_syscall_is_copy(&found)) {
 		store_wait(round, row, WAIT_CLASS_OTHER, (struct text){0});
 		return REASON_READ;
 	}
 	call = (struct wait_call){
 		.number = found.number,
-		/* the file does not tell the ABI; programs of 64 bits have their stacks higher */
-		.is_compat = sizeof(long) > 4 && found.stack <= UINT32_MAX && found.instruction <= UINT32_MAX,
+		.is_compat = procfs_syscall_is_compat(&found),
 	};
 	memcpy(call.arguments, found.arguments, sizeof(call.arguments));
 	wait_call_resume(&call, &state->called);

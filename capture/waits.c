@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/memory.h"
 #include "capture/bpf/task_decode.h"
 #include "capture/procfs/thread_file.h"
 #include "wait_call.h"
@@ -45,14 +44,6 @@ void waits_list_calls(struct task_call_set *ret_by_file)
 									      << number % WORD_BITS;
 		}
 	}
-}
-
-void waits_begin(struct snapshot *snapshot)
-{
-	snapshot->wait_class = memory_allocate_zero(snapshot->thread_capacity + 1,
-						    sizeof(*snapshot->wait_class));
-	snapshot->wait_object = memory_allocate_zero(snapshot->thread_capacity + 1,
-						     sizeof(*snapshot->wait_object));
 }
 
 /* --- from the call to what it waits for --- */

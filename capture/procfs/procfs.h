@@ -146,6 +146,22 @@ struct procfs_syscall {
 	uint64_t stack, instruction; /* user-space pointers; both 0 of threads that never run in user space */
 };
 
+/* Whether a call was made by the 32-bit ABI. The file leaves that open, but 64-bit programs have higher
+ * stacks. */
+static inline bool procfs_syscall_is_compat(const struct procfs_syscall *call)
+{
+	return sizeof(long) > 4 && call->stack <= UINT32_MAX && call->instruction <= UINT32_MAX;
+}
+
+/*
+ * Whether the thread is a worker in the kernel, such as vhost's: its registers are a copy of another thread's
+ * (copy_thread() of arch/x86/kernel/process.c).
+ */
+static inline bool procfs_syscall_is_copy(const struct procfs_syscall *call)
+{
+	return call->stack == 0 && call->instruction == 0;
+}
+
 /* `syscall` (proc_pid_syscall() of fs/proc/base.c). Returns false if the text does not look like that. */
 bool procfs_parse_syscall(const char *text, size_t length, struct procfs_syscall *ret_call);
 
