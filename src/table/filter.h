@@ -157,8 +157,7 @@ bool filter_chooses_rows(const struct filter *filter);
 /* Whether one of them is about what a thread does at the moment: rows come and go with that. */
 bool filter_is_fleeting(const struct filter *filter);
 
-/* Whether one of them is about what is known of living threads alone: state, user, tid, command line, wait.
- */
+/* Whether a term compares a field that only living threads have: state, user, tid, command line or wait. */
 bool filter_is_of_living(const struct filter *filter);
 
 /*

@@ -54,8 +54,7 @@ static void take_threads(const struct reducer *reducer)
 	}
 }
 
-/* Whether a class stands for a row that has another one as well; of equal ones the first of the table does.
- */
+/* Whether a class represents a row rather than another class. Ties go by the order of wait_class.def. */
 static bool comes_first(enum wait_class class, uint32_t threads, enum wait_class other,
 			uint32_t other_threads)
 {
@@ -107,9 +106,9 @@ static bool waits_for_same(const struct snapshot *now, uint32_t thread, uint32_t
 }
 
 /*
- * Finds the object that more than half of the threads of each row's class wait for. Each vote for another
- * object takes away one of the candidate's, so an object with more than half of the votes is what is left; a
- * second look counts whether it has.
+ * Finds the object that more than half of the threads in each row's class wait for, by majority vote: a
+ * thread with another object cancels one vote for the candidate, so no other object can have a majority in
+ * the end. The second pass counts the candidate's votes.
  */
 static void elect_objects(const struct reducer *reducer)
 {
@@ -141,7 +140,7 @@ static void elect_objects(const struct reducer *reducer)
 	}
 }
 
-/* Threads that stand still wait, too: all of them are looked at. */
+/* Reads all threads, since threads that stand still wait, too. */
 static void begin(struct reducer *reducer)
 {
 	const reason_id missing = reduce_waits_for_missing(reducer->shown->now);
