@@ -152,6 +152,7 @@ struct blame_page {
 	enum blame_relation relation;
 	enum session_pairs order;
 	reason_id missing; /* why there are no pairs */
+	double named;      /* where there are any: session_blame_named() */
 };
 
 /* While the filter is typed. */

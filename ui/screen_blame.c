@@ -24,6 +24,8 @@ void screen_blame_refresh(struct ui *ui)
 		return;
 	table = session_blame_table(ui->session, &ui->view, page->relation, page->order, ui->page_row.key,
 				    ui->page_row.key_length, &page->missing);
+	if (table != NULL)
+		page->named = session_blame_named(ui->session, &ui->view);
 	list_set_table(&ui->page_list, table);
 	table_release(ui->page_table);
 	ui->page_table = table;
@@ -102,7 +104,7 @@ static void append_why_none(const struct ui *ui, struct buffer *lines)
 		buffer_append_format(lines, "Unavailable: %s (e: why).\n", reason_words(page->missing));
 }
 
-/* "Who delays whom, by process, by SHARE%   the first 1,000 of 2,345 pairs" */
+/* "Who delays whom, by process   99.2% of the waiting has a name   the first 1,000 of 2,345 pairs" */
 static void draw_title(const struct ui *ui, struct area area)
 {
 	const struct blame_page *page = &ui->blame;
@@ -115,6 +117,8 @@ static void draw_title(const struct ui *ui, struct area area)
 	if (page->order != SESSION_PAIRS_SIZE)
 		buffer_append_format(&title, ", sorted by %s",
 				     page->order == SESSION_PAIRS_SHARE ? "SHARE%" : "WAITS/s");
+	if (ui->page_table != NULL && ui->page_table->row_count != 0 && page->relation == BLAME_DELAYED_BY)
+		buffer_append_format(&title, "   %.1f%% of the waiting has a name", page->named);
 	if (ui->page_table != NULL && ui->page_table->row_total > ui->page_table->row_count)
 		buffer_append_format(&title, "   the first %s of %s pairs",
 				     humanize_digits(ui->page_table->row_count, shown),

@@ -18,7 +18,7 @@ enum {
 	RUN_QUEUE = 0,                  /* kinds of waits */
 	BLOCKED = 1,
 	COST_SAMPLE = 64,
-	PARTS = 8, /* a power of 2 */
+	WHOLE = 1 << 20, /* of a segment; its product with 4 hours in ns fits into 64 bits */
 };
 
 const volatile __u32 shard_mask;
@@ -392,24 +392,18 @@ static __always_inline struct queue_clock clock_of(const struct task_struct *tas
 	return (struct queue_clock){queue->clock, clock_lag(queue)};
 }
 
-/* The part of a wait during which threads of one slot ran. */
-struct part {
-	__u64 time; /* ns; 0: none */
-	__u32 culprit, version;
-};
-
 /*
- * A wait that is being settled with the slices of a CPU, the last one first. On a long run queue there are
- * many of them, and interrupts are off: so each is added to a part, and parts to pairs.
+ * A wait that is being settled with what a CPU ran, the last slice first. On a long run queue there are many
+ * slices, and interrupts are off: so each is added to a part, and parts to pairs.
  */
 struct settling {
-	struct blame_ring *ring;
+	const struct blame_ring *ring;
+	struct blame_sum *parts;
 	__u64 from, end; /* what is left of it, ns */
 	__u64 lag;       /* at its end */
-	__u64 slice;
-	__u64 interrupts; /* ns of them within it */
+	__u64 share;     /* of WHOLE: how much of the segment at hand lies within it */
+	__u32 sum_count; /* that are kept of the CPU */
 	__u32 victim;
-	struct part parts[PARTS];
 };
 
 /* Time of interrupts in `time` of a slice that had `lag` of them in `length`, all ns. */
@@ -422,39 +416,68 @@ static __always_inline __u64 interrupts_within(__u64 time, __u64 lag, __u64 leng
 	return lag < time ? lag : time;
 }
 
-static __always_inline void add_part(__u32 victim, const struct part *part)
+static __always_inline void add_part(__u32 victim, const struct blame_sum *part)
 {
 	if (part->time != 0)
 		count_pair(victim, noted_slot(part->culprit, part->version), part->time, 0);
+}
+
+static __always_inline void add_time(struct settling *of, __u32 culprit, __u32 version, __u64 time)
+{
+	struct blame_sum *part = &of->parts[culprit % BLAME_PARTS];
+
+	if (part->culprit != culprit || part->version != version) {
+		add_part(of->victim, part);
+		*part = (struct blame_sum){0, culprit, version};
+	}
+	part->time += time;
 }
 
 /* Takes the part of the wait that lies within a slice. Returns 1 when nothing is left. */
 static long settle_slice(__u32 index, void *context)
 {
 	struct settling *of = context;
-	const struct blame_slice *slice = &of->ring->slices[of->slice % BLAME_SLICES];
+	const struct blame_slice *slice = &of->ring->slices[(of->ring->last - index) % BLAME_SLICES];
 	const __u64 begin = slice->begin > of->from ? slice->begin : of->from;
-	struct part *part = &of->parts[slice->culprit % PARTS];
 
-	(void)index;
 	if (of->end > begin) {
 		const __u64 time = of->end - begin;
 		const __u64 lag = of->lag > slice->lag ? of->lag - slice->lag : 0;
 		const __u64 interrupts = interrupts_within(time, lag, of->end - slice->begin);
 
-		if (part->culprit != slice->culprit || part->version != slice->version) {
-			add_part(of->victim, part);
-			part->time = 0;
-			part->culprit = slice->culprit;
-			part->version = slice->version;
-		}
-		part->time += time - interrupts;
-		of->interrupts += interrupts;
+		add_time(of, slice->culprit, slice->version, time - interrupts);
+		if (interrupts != 0)
+			add_time(of, BLAME_INTERRUPTS, 0, interrupts);
 		of->end = begin;
 	}
 	of->lag = slice->lag;
-	of->slice--;
 	return slice->begin <= of->from;
+}
+
+/*
+ * Goes back to the segment that began at `begin`. If the wait began later, each sum counts in proportion.
+ * Returns 1 when nothing is left.
+ */
+static __always_inline long enter_segment(struct settling *of, __u64 begin)
+{
+	if (of->end <= of->from)
+		return 1;
+	of->share = begin >= of->from ? WHOLE : (of->end - of->from) * WHOLE / (of->end - begin);
+	of->end = begin >= of->from ? begin : of->from;
+	return 0;
+}
+
+/* Takes a sum's part of the wait. Returns 1 when nothing is left. */
+static long settle_sum(__u32 index, void *context)
+{
+	struct settling *of = context;
+	const struct blame_sum *sum = &of->ring->sums[(of->ring->next - 1 - index) % BLAME_SUMS];
+
+	if (sum->culprit == BLAME_SEGMENT)
+		/* the first sums of the oldest segment may be overwritten */
+		return index + sum->version >= of->sum_count || enter_segment(of, sum->time);
+	add_time(of, sum->culprit, sum->version, sum->time * of->share / WHOLE);
+	return 0;
 }
 
 /*
@@ -502,34 +525,39 @@ static __always_inline void begin_wait(const struct task_struct *task, struct la
  */
 __noinline int settle_with(__u32 victim, __u32 of_cpu, __u64 from, __u64 now, __u64 lag)
 {
+	struct blame_ring *own, *ring;
 	struct settling of;
-	struct blame_ring *ring;
 	const struct blame_slice *last;
 	const __u32 zero = 0;
 
 	/* since Linux 5.19 */
 	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_map_lookup_percpu_elem))
 		return 0;
-	ring = of_cpu == bpf_get_smp_processor_id() ? bpf_map_lookup_elem(&rings, &zero)
-						    : bpf_map_lookup_percpu_elem(&rings, &zero, of_cpu);
-	if (ring == NULL)
+	own = ring = bpf_map_lookup_elem(&rings, &zero);
+	if (of_cpu != bpf_get_smp_processor_id())
+		ring = bpf_map_lookup_percpu_elem(&rings, &zero, of_cpu);
+	if (own == NULL || ring == NULL)
 		return 0;
 	last = &ring->slices[ring->last % BLAME_SLICES];
 	/* most waits are within one slice */
 	if (ring->measurement == since && last->begin <= from && last->lag == lag) {
-		const struct part part = {now - from, last->culprit, last->version};
+		const struct blame_sum part = {now - from, last->culprit, last->version};
 
 		add_part(victim, &part);
 		return 0;
 	}
 	of = (struct settling){
-		.ring = ring, .from = from, .end = now, .lag = lag, .slice = ring->last, .victim = victim};
-	if (ring->measurement == since)
+		.ring = ring, .parts = own->parts, .from = from, .end = now, .lag = lag, .victim = victim};
+	if (ring->measurement == since) {
 		bpf_loop(BLAME_SLICES, settle_slice, &of, 0);
-	for (int i = 0; i < PARTS; i++)
-		add_part(victim, &of.parts[i]);
-	if (of.interrupts != 0)
-		count_pair(victim, BLAME_INTERRUPTS, of.interrupts, 0);
+		of.sum_count = ring->next - ring->first < BLAME_SUMS ? ring->next - ring->first : BLAME_SUMS;
+		if (enter_segment(&of, ring->begin) == 0)
+			bpf_loop(of.sum_count, settle_sum, &of, 0);
+	}
+	for (int i = 0; i < BLAME_PARTS; i++) {
+		add_part(victim, &own->parts[i]);
+		own->parts[i].time = 0;
+	}
 	if (of.end > of.from)
 		count_pair(victim, BLAME_EARLIER, of.end - of.from, 0);
 	return 0;
@@ -559,11 +587,65 @@ static __always_inline void settle(struct task_struct *task, struct latency_time
 	settle_with(victim, of_cpu, from, clock.now, clock.lag);
 }
 
+static __always_inline void add_to_sum(struct blame_ring *ring, __u32 culprit, __u32 version, __u64 time)
+{
+	__u16 *place = &ring->places[culprit % BLAME_PLACES];
+	struct blame_sum *sum = &ring->sums[*place % BLAME_SUMS];
+	const __u64 age = (ring->next - *place) % BLAME_SUMS;
+
+	if (age == 0 || age > ring->next - ring->segment || sum->culprit != culprit ||
+	    sum->version != version) {
+		*place = ring->next % BLAME_SUMS;
+		sum = &ring->sums[ring->next++ % BLAME_SUMS];
+		*sum = (struct blame_sum){0, culprit, version};
+	}
+	sum->time += time;
+}
+
+/*
+ * Adds the oldest slice, which is about to be overwritten, to the segment that grows. The more culprits a
+ * segment has, the longer it lasts, so that the sums always reach equally far back. Global as count_pair().
+ */
+__noinline int add_to_segment(struct blame_ring *ring)
+{
+	const struct blame_slice *slice, *next;
+	__u64 length, lag, count, enough = BLAME_SUM_NS;
+
+	if (ring == NULL)
+		return 0;
+	slice = &ring->slices[(ring->last + 1) % BLAME_SLICES];
+	next = &ring->slices[(ring->last + 2) % BLAME_SLICES];
+	if (slice->begin == 0) {
+		/* the first slice of this measurement; the sums are of another one */
+		ring->first = ring->segment = ring->next;
+		ring->begin = next->begin;
+		return 0;
+	}
+	length = next->begin > slice->begin ? next->begin - slice->begin : 0;
+	lag = next->lag > slice->lag ? next->lag - slice->lag : 0;
+	lag = lag < length ? lag : length;
+	add_to_sum(ring, slice->culprit, slice->version, length - lag);
+	if (lag != 0)
+		add_to_sum(ring, BLAME_INTERRUPTS, 0, lag);
+	count = ring->next - ring->segment;
+	/* the thread of a long slice may wait from its end on: then no proportion is needed */
+	if (length >= BLAME_SUM_NS / 4)
+		enough = BLAME_SUM_NS / 2;
+	if (next->begin - ring->begin < (count + 1) * enough && count < BLAME_SUMS / 4)
+		return 0;
+	ring->sums[ring->next++ % BLAME_SUMS] = (struct blame_sum){ring->begin, BLAME_SEGMENT, count};
+	ring->segment = ring->next;
+	ring->begin = next->begin;
+	return 0;
+}
+
 /* From now on the CPU runs what has just come to it. */
 static __always_inline void begin_slice(struct blame_ring *ring, __u32 culprit, struct queue_clock clock)
 {
-	struct blame_slice *slice = &ring->slices[++ring->last % BLAME_SLICES];
+	struct blame_slice *slice;
 
+	add_to_segment(ring);
+	slice = &ring->slices[++ring->last % BLAME_SLICES];
 	slice->begin = clock.now;
 	slice->lag = clock.lag;
 	slice->culprit = culprit;

@@ -27,14 +27,20 @@ enum {
 	/* Behind these are those of each slot with all that found no room. */
 	BLAME_PAIRS_ALL = BLAME_PAIRS + LATENCY_SLOTS,
 	BLAME_SLICES = 512, /* of each CPU; a power of 2 */
+	/* Of each CPU, powers of 2 as well: see struct blame_ring. */
+	BLAME_SUMS = 1024,
+	BLAME_PLACES = 1024,
+	BLAME_PARTS = 32,
+	BLAME_SUM_NS = 2000000, /* the past of a CPU for each sum: 2 s for all, 1 s with many long slices */
 };
 
 /* Causes of a wait that are no thread. Their numbers are above those of all slots. */
 enum {
-	BLAME_EARLIER = 0xfffffff0, /* before the slices that are kept */
+	BLAME_EARLIER = 0xfffffff0, /* before what is kept of the CPU */
 	BLAME_WAKEUP,               /* the CPU was idle: it takes time to run a thread */
 	BLAME_THROTTLED,            /* the bandwidth limit of its cgroup */
 	BLAME_INTERRUPTS,           /* and what the hypervisor took of the CPU */
+	BLAME_SEGMENT,              /* no cause: see struct blame_sum */
 };
 
 enum {
@@ -125,11 +131,29 @@ struct blame_slice {
 	__u32 version; /* of the slot */
 };
 
-/* The last slices of a CPU. Slice i is at i % BLAME_SLICES. */
+/* How long one culprit ran in a segment. The end of a segment is marked by a sum of BLAME_SEGMENT. */
+struct blame_sum {
+	__u64 time;    /* ns; of a mark: when the segment began, as of a slice */
+	__u32 culprit; /* slot, or BLAME_… */
+	__u32 version; /* of the slot; of a mark: how many sums the segment has */
+};
+
+/*
+ * What a CPU ran: its last slices, and before these segments of many slices, of which only the sums by
+ * culprit are kept. A slice that makes room for a new one is added to the segment that grows. Slice i is at
+ * i % BLAME_SLICES, sum i at i % BLAME_SUMS. The kernel allows a per-CPU value 32 KiB.
+ */
 struct blame_ring {
 	__u64 last;        /* slice: the one that goes on */
 	__u64 measurement; /* `since` when it was begun */
+	__u64 begin;       /* of the segment that grows, as of a slice */
+	__u64 first;       /* sum of this measurement */
+	__u64 segment;     /* the first sum of the segment that grows */
+	__u64 next;        /* sum: the one that is written next */
 	struct blame_slice slices[BLAME_SLICES];
+	struct blame_sum sums[BLAME_SUMS];
+	__u16 places[BLAME_PLACES]; /* of culprits' sums in the segment that grows, if they have any */
+	struct blame_sum parts[BLAME_PARTS]; /* of the wait that this CPU is settling; else without time */
 };
 
 /* The index of a counter's first counts; each shard of `shard_count` has its own. */

@@ -190,6 +190,9 @@ struct table *session_blame_table(struct session *session, const struct view *vi
 				  enum blame_relation relation, enum session_pairs order, const char *key,
 				  size_t key_length, reason_id *ret_missing);
 
+/* How much of all delays in the mode of a view has a name, percent: what is left is (earlier) or (other). */
+double session_blame_named(struct session *session, const struct view *view);
+
 /* The axis of these pairs: that of the view, or by processes where its groups are not known by names. */
 enum axis session_blame_axis(const struct view *view);
 

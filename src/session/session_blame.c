@@ -126,6 +126,21 @@ enum axis session_blame_axis(const struct view *view)
 		       : view->grouping.axis;
 }
 
+double session_blame_named(struct session *session, const struct view *view)
+{
+	const struct latency *span = session_window(session, view->mode).latency;
+	double named = 0, all = 0;
+
+	for (size_t i = 0; i < span->delay_count; i++) {
+		const struct latency_delay *delay = &span->delays[i];
+
+		all += (double)delay->time_ns;
+		if (delay->cause != LATENCY_CAUSE_EARLIER && delay->cause != LATENCY_CAUSE_OTHER)
+			named += (double)delay->time_ns;
+	}
+	return all != 0 ? named * 100 / all : 100;
+}
+
 struct table *session_blame_table(struct session *session, const struct view *view,
 				  enum blame_relation relation, enum session_pairs order, const char *key,
 				  size_t key_length, reason_id *ret_missing)

@@ -735,6 +735,29 @@ static void test_pairs(void **state)
 	assert_int_equal(missing, REASON_SWITCHED_OFF);
 }
 
+/* What ran too long ago, or had no room, has no name. */
+static void test_named(void **state)
+{
+	const struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
+
+	(void)state;
+	for (int round = 0; round < 2; round++) {
+		struct snapshot *snapshot = make_round(round);
+		const uint32_t web = add_names(snapshot, "web", "web", "/a");
+
+		snapshot->latency.span_ns = MS(2000);
+		if (round == 1) {
+			add_delay(snapshot, web, LATENCY_CAUSE_THREADS, web, MS(40));
+			add_delay(snapshot, web, LATENCY_CAUSE_THROTTLED, 0, MS(20));
+			add_delay(snapshot, web, LATENCY_CAUSE_EARLIER, 0, MS(15));
+			add_delay(snapshot, web, LATENCY_CAUSE_OTHER, 0, MS(5));
+		}
+		snapshot_finish(snapshot);
+		session_add_round(session, snapshot);
+	}
+	assert_float_equal(session_blame_named(session, &view), 75, 1e-9);
+}
+
 static void test_not_measured(void **state)
 {
 	struct table *table;
@@ -801,6 +824,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_delayed_by_nobody_knows, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_delayed_by_in_words, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_pairs, open_session, close_session),
+		cmocka_unit_test_setup_teardown(test_named, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_not_measured, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_switched_off, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_text, open_session, close_session),

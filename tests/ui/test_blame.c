@@ -63,6 +63,8 @@ static void test_pairs(void **state)
 	expect_row(&pty, row + 2, "alpha", "itself", "100    25.0      7.0");
 	expect_row(&pty, row + 3, "gamma", "beta", "40.0   100.0      7.0");
 	expect_row(&pty, row + 4, "beta", "(wakeup)", "20.0   100.0      7.0");
+	assert_non_null(
+		strstr(pty_row(&pty, row - 1), "whom, by process   100.0% of the waiting has a name"));
 	pty_command(&pty, "delay alpha beta 100");
 	fake_round(&pty, "alpha 9,beta 5,gamma 3");
 	pty_wait_text(&pty, "50.0      7.0");
@@ -93,6 +95,7 @@ static void test_wakes_and_order(void **state)
 	expect_row(&pty, row + 3, "beta", "(wakeup)", "100.0");
 	expect_row(&pty, row + 4, "gamma", "beta", "100.0");
 	pty_show(&pty, "\t", "Who wakes whom, by process, sorted by SHARE%");
+	pty_wait_no_text(&pty, "has a name");
 	pty_hide(&pty, "s", "sorted by");
 	row = pty_find(&pty, "WOKEN BY", NULL);
 	assert_non_null(strstr(pty_row(&pty, row), "WAKES/s  SHARE%"));
