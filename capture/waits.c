@@ -165,7 +165,7 @@ static enum wait_class class_of_state(const struct task_record *record, char sta
 	if ((record->flags & TASK_RUNNING) != 0 || (call != NULL && (call->flags & TASK_CALL_MOVED) != 0))
 		return WAIT_CLASS_CPU;
 	if (state == 'R')
-		return WAIT_CLASS_RUN_QUEUE;
+		return (record->flags & TASK_THROTTLED) != 0 ? WAIT_CLASS_THROTTLED : WAIT_CLASS_RUN_QUEUE;
 	if (is_kernel_thread && state != 'D')
 		return WAIT_CLASS_KERNEL_IDLE;
 	if (!is_kernel_thread && (record->task_flags & TASK_IO_WORKER) != 0)

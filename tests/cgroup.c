@@ -26,18 +26,18 @@ static bool is_gone(const char *path)
 	return rmdir(path) == 0 || errno != EBUSY;
 }
 
-/* A killed process that is frozen does not end until it is thawed. */
-static void thaw(const char *path, const char *name, const char *text)
+bool test_cgroup_write(const char *path, const char *name, const char *text)
 {
 	char file_name[4352];
 	FILE *file;
+	bool is_written;
 
 	snprintf(file_name, sizeof(file_name), "%s/%s", path, name);
 	file = fopen(file_name, "r+e");
-	if (file != NULL) {
-		fputs(text, file);
-		fclose(file);
-	}
+	if (file == NULL)
+		return false;
+	is_written = fputs(text, file) >= 0;
+	return fclose(file) == 0 && is_written;
 }
 
 static void kill_members(const char *path)
@@ -46,8 +46,9 @@ static void kill_members(const char *path)
 	FILE *file;
 	pid_t member;
 
-	thaw(path, "freezer.state", "THAWED");
-	thaw(path, "cgroup.freeze", "0");
+	/* a killed process that is frozen does not end until it is thawed */
+	test_cgroup_write(path, "freezer.state", "THAWED");
+	test_cgroup_write(path, "cgroup.freeze", "0");
 	snprintf(name, sizeof(name), "%s/cgroup.procs", path);
 	file = fopen(name, "re");
 	while (file != NULL && fscanf(file, "%d", &member) == 1) {
@@ -91,6 +92,34 @@ int test_cgroup_make(const char *path)
 	owner = getpid();
 	made[place] = strdup(path);
 	return 0;
+}
+
+bool test_cgroup_limit(const char *path, int quota, int period)
+{
+	const int quota_us = quota != 0 ? quota * 1000 : -1;
+	char period_text[16], quota_text[16], limit[40];
+
+	snprintf(period_text, sizeof(period_text), "%d", period * 1000);
+	snprintf(quota_text, sizeof(quota_text), "%d", quota_us);
+	snprintf(limit, sizeof(limit), "%s %s", quota != 0 ? quota_text : "max", period_text);
+	return test_cgroup_write(path, "cpu.max", limit) ||
+	       (test_cgroup_write(path, "cpu.cfs_period_us", period_text) &&
+		test_cgroup_write(path, "cpu.cfs_quota_us", quota_text));
+}
+
+bool test_cgroup_make_limited(char ret_path[static TEST_CGROUP_PATH_SIZE], int quota, int period)
+{
+	static const char *const parents[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/cpu"};
+
+	for (size_t i = 0; i < sizeof(parents) / sizeof(parents[0]); i++) {
+		snprintf(ret_path, TEST_CGROUP_PATH_SIZE, "%s/ctop-test-%d", parents[i], (int)getpid());
+		if (test_cgroup_make(ret_path) != 0)
+			continue;
+		if (test_cgroup_limit(ret_path, quota, period))
+			return true;
+		test_cgroup_remove(ret_path);
+	}
+	return false;
 }
 
 void test_cgroup_remove(const char *path)

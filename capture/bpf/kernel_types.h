@@ -37,6 +37,7 @@ struct rq {
 struct cfs_rq {
 	struct rq *rq;
 	__u64 throttled_clock_self, throttled_clock_self_time;
+	unsigned int throttle_count; /* cgroups from its own to the root that are throttled on this CPU */
 };
 
 struct sched_entity {

@@ -24,6 +24,7 @@ enum {
 	TASK_EXT = 1 << 2,        /* sched_ext schedules it */
 	TASK_IN_FREEZER = 1 << 3, /* the freezer of cgroup v2 stops it */
 	TASK_ON_QUEUE = 1 << 4,   /* on a run queue, where one that sleeps may stay (Linux 6.12) */
+	TASK_THROTTLED = 1 << 5,  /* runnable, and the bandwidth limit of its cgroup keeps it from a CPU */
 };
 
 /* Marks: how a task compares with the pass before. */

@@ -195,6 +195,26 @@ static __always_inline void fill_resident(const struct task_struct *task, struct
 }
 
 /*
+ * Whether a bandwidth limit keeps a runnable task from its CPU: kernel/sched/fair.c. Since Linux 6.18 it
+ * takes the task from the run queue on the way back to user space. Before, it takes the queue of the cgroup
+ * from the CPU, which concerns tasks of the fair class only.
+ */
+static __always_inline bool is_throttled(struct task_struct *task, const struct task_record *record)
+{
+	const struct cfs_rq *queue = NULL;
+
+	if (record->state != 0 || (record->flags & TASK_RUNNING) != 0)
+		return false;
+	if (bpf_core_field_exists(task->throttled))
+		return task->throttled;
+	if (!bpf_core_field_exists(queue->throttle_count) || record->priority < 0 ||
+	    (record->flags & TASK_EXT) != 0)
+		return false;
+	queue = plain_task(task)->se.cfs_rq;
+	return queue->throttle_count != 0;
+}
+
+/*
  * Fills the signs of a task. The scheduler's stamps tell whether it has moved; the rest is everything that
  * others can change while it stands still.
  *
@@ -244,6 +264,8 @@ static __always_inline void fill_signs(struct task_struct *task, struct task_rec
 		record->flags |= TASK_EXT;
 	if (is_frozen(task))
 		record->flags |= TASK_IN_FREEZER;
+	if (is_throttled(task, record))
+		record->flags |= TASK_THROTTLED;
 	fill_peaks(plain, record);
 }
 

@@ -41,6 +41,8 @@ enum {
 	NICE_OF_A_THIRD = 5, /* 335 of 1,024: sched_prio_to_weight of kernel/sched/core.c */
 	PATIENT = 10,        /* 110 of 1,024 */
 	NICEST = -20,
+	QUOTA_MS = 2, /* of CPU time in each period, where it is limited */
+	PERIOD_MS = 10,
 	SLACK = 20,   /* sleeps and wakeups at the ends of a window */
 	WAIT_MS = 25, /* the longest wait that may cross an end of a window */
 };
@@ -495,48 +497,6 @@ static void test_hogs(void **state)
 	assert_true(right);
 }
 
-/* Writes a text to a file that is there: elsewhere than in a file system of cgroups none is made. */
-static bool write_to(const char *group, const char *name, const char *text)
-{
-	char path[256];
-	FILE *file;
-	bool written;
-
-	snprintf(path, sizeof(path), "%s/%s", group, name);
-	file = fopen(path, "r+e");
-	if (file == NULL)
-		return false;
-	written = fputs(text, file) >= 0;
-	return fclose(file) == 0 && written;
-}
-
-/* Limits a cgroup, v2 or v1, to `quota` us of CPU time per 10 ms (NULL: no limit). */
-static bool set_limit(const char *group, const char *quota)
-{
-	char limit[32];
-
-	snprintf(limit, sizeof(limit), "%s 10000", quota != NULL ? quota : "max");
-	return write_to(group, "cpu.max", limit) ||
-	       (write_to(group, "cpu.cfs_period_us", "10000") &&
-		write_to(group, "cpu.cfs_quota_us", quota != NULL ? quota : "-1"));
-}
-
-/* Makes a cgroup limited to 2 ms of CPU time per 10 ms. Returns false if that is not possible here. */
-static bool make_limited_group(char group[static 128])
-{
-	static const char *const parents[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/cpu"};
-
-	for (size_t i = 0; i < sizeof(parents) / sizeof(parents[0]); i++) {
-		snprintf(group, 128, "%s/ctop-test-%d", parents[i], (int)getpid());
-		if (test_cgroup_make(group) != 0)
-			continue;
-		if (set_limit(group, "2000"))
-			return true;
-		test_cgroup_remove(group);
-	}
-	return false;
-}
-
 /* How long the kernel says that a cgroup has been throttled, ns. */
 static double read_throttled(const char *group)
 {
@@ -561,7 +521,7 @@ static double read_throttled(const char *group)
 /* The time in which a limit keeps threads from running is nobody else's fault. */
 static void test_throttled(void **state)
 {
-	char group[128], id[16];
+	char group[TEST_CGROUP_PATH_SIZE], id[16];
 	struct utsname kernel;
 	bool able, right = false;
 	pid_t child;
@@ -570,11 +530,11 @@ static void test_throttled(void **state)
 	assert_int_equal(uname(&kernel), 0);
 	if (release_is_older(kernel.release, 6, 6))
 		skip_test("the kernel tells this since Linux 6.6");
-	if (!make_limited_group(group))
+	if (!test_cgroup_make_limited(group, QUOTA_MS, PERIOD_MS))
 		skip_test("no cgroup with a limit of CPU time can be made here");
 	child = live_start(run_victim, NULL);
 	snprintf(id, sizeof(id), "%d", (int)child);
-	able = write_to(group, "cgroup.procs", id);
+	able = test_cgroup_write(group, "cgroup.procs", id);
 	for (int attempt = 0; attempt < 3 && able && !right; attempt++) {
 		const double began = (double)clock_ns(CLOCK_MONOTONIC), before = read_throttled(group);
 		double wait, throttled;
@@ -615,12 +575,12 @@ static struct blame *measure_in_kernel(const char *group, double *ret_wait)
 
 	for (size_t i = 0; i < 2; i++) {
 		snprintf(id, sizeof(id), "%d", (int)children[i]);
-		limited = limited && write_to(group, "cgroup.procs", id);
+		limited = limited && test_cgroup_write(group, "cgroup.procs", id);
 	}
-	if (limited && set_limit(group, "2000"))
+	if (limited && test_cgroup_limit(group, QUOTA_MS, PERIOD_MS))
 		blame = measure(children[0], "blamed-filler", NULL, 0, ret_wait, NULL);
 	/* a throttled process cannot die: lift the limit first */
-	(void)set_limit(group, NULL);
+	(void)test_cgroup_limit(group, 0, PERIOD_MS);
 	for (size_t i = 0; i < sizeof(children) / sizeof(children[0]); i++)
 		live_end(children[i]);
 	return blame;
@@ -633,14 +593,14 @@ static struct blame *measure_in_kernel(const char *group, double *ret_wait)
 static void test_in_kernel_while_throttled(void **state)
 {
 	struct utsname kernel;
-	char group[128];
+	char group[TEST_CGROUP_PATH_SIZE];
 	bool able = true, right = false;
 
 	(void)state;
 	assert_int_equal(uname(&kernel), 0);
 	if (release_is_older(kernel.release, 6, 18))
 		skip_test("a limit of this kernel keeps threads in the kernel, too");
-	if (!make_limited_group(group))
+	if (!test_cgroup_make_limited(group, QUOTA_MS, PERIOD_MS))
 		skip_test("no cgroup with a limit of CPU time can be made here");
 	for (int attempt = 0; attempt < 3 && able && !right; attempt++) {
 		double wait;

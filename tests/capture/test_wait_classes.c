@@ -41,6 +41,7 @@
 #include "capture/pass_internal.h"
 #include "capture/wait_call.h"
 #include "live.h"
+#include "tests/cgroup.h"
 #include "tests/wait.h"
 
 #define SCENE_NAME "sleepers"
@@ -48,6 +49,7 @@
 enum {
 	CASES_MAX = 48,
 	STACK = 65536,
+	KEPT_ROUNDS = 100,
 	ROUNDS = 3, /* after the first one in which all is as expected */
 	LOCKED = 2, /* value of a contended mutex */
 	OTHER_USER = 65534,
@@ -529,6 +531,70 @@ static void test_kernel_thread(void **state)
 	capture_close(capture);
 }
 
+/* --- threads kept back --- */
+
+static void *spin(void *argument)
+{
+	struct place *place = argument;
+
+	place->tid = gettid();
+	run_on(place);
+	return NULL;
+}
+
+static void run_spinner(void *argument)
+{
+	start_thread(spin, argument);
+}
+
+/* Whether a spinning thread is throttled in this round; else it has a CPU or queues for one. */
+static bool is_throttled(const struct snapshot *round, pid_t process, const struct place *place)
+{
+	const long row = live_row(round, (uint32_t)process, (uint32_t)place->tid);
+
+	assert_true(row >= 0);
+	if (round->wait_class[row] == WAIT_CLASS_THROTTLED)
+		return true;
+	assert_true(has_class(round, row, WAIT_CLASS_CPU));
+	return false;
+}
+
+/* A thread that may run for 1 ms in 100 ms is throttled in most rounds, and one without a limit in none. */
+static void test_throttled(void **state)
+{
+	struct place *kept = &world->places[0], *other = &world->places[1];
+	char group[TEST_CGROUP_PATH_SIZE], id[16];
+	unsigned int throttled = 0;
+	struct capture *capture;
+	pid_t processes[2];
+	bool is_limited;
+
+	(void)state;
+	if (!test_cgroup_make_limited(group, 1, 100))
+		skip_test("no cgroup with a limit of CPU time can be made here");
+	memset(world->places, 0, sizeof(world->places));
+	processes[0] = live_start(run_spinner, kept);
+	processes[1] = live_start(run_spinner, other);
+	await("threads to run", kept->tid != 0 && other->tid != 0);
+	snprintf(id, sizeof(id), "%d", (int)processes[0]);
+	is_limited = test_cgroup_write(group, "cgroup.procs", id);
+	capture = live_open(NULL, 0);
+	for (int i = 0; i < KEPT_ROUNDS && is_limited; i++) {
+		struct snapshot *round = live_round(capture);
+
+		throttled += is_throttled(round, processes[0], kept);
+		assert_false(is_throttled(round, processes[1], other));
+		snapshot_release(round);
+		live_sleep_ms(7);
+	}
+	live_end(processes[0]);
+	live_end(processes[1]);
+	test_cgroup_remove(group);
+	capture_close(capture);
+	print_message("throttled in %u of %d rounds\n", throttled, KEPT_ROUNDS);
+	assert_true(throttled > KEPT_ROUNDS / 2);
+}
+
 /* --- restarted calls --- */
 
 static const enum wait_class restarted[] = {WAIT_CLASS_TIMER, WAIT_CLASS_POLL, WAIT_CLASS_FUTEX};
@@ -911,7 +977,7 @@ int main(void)
 		cmocka_unit_test(test_classes),      cmocka_unit_test(test_kernel_thread),
 		cmocka_unit_test(test_restart),      cmocka_unit_test(test_many_objects),
 		cmocka_unit_test(test_permission),   cmocka_unit_test(test_host),
-		cmocka_unit_test(test_without_room),
+		cmocka_unit_test(test_without_room), cmocka_unit_test(test_throttled),
 	};
 
 	world = mmap(NULL, sizeof(*world), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
