@@ -63,10 +63,10 @@ static const struct option option_list[] = {
 	 .description = "write each round to this file for the textfile collector of node_exporter, and do "
 			"not listen unless --listen says so too"},
 	{OPTION('\0', "public", NULL, struct command_options, is_public),
-	 .description =
-		 "let all who can connect, or read the file, see what /proc shows only to a process's "
-		 "owner (I/O, PSS), and what hidepid hides; where others can reach it, answer under any "
-		 "name of this host. Without it only a unix:PATH socket without --textfile has that"},
+	 .description = "let all who can connect, or read the file, see what /proc shows only to a process's "
+			"owner (I/O, PSS, waits), and what hidepid hides; where others can reach it, answer "
+			"under any "
+			"name of this host. Without it only a unix:PATH socket without --textfile has that"},
 	{OPTION('d', "interval", "SECONDS", struct command_options, interval), .minimum = 0.1,
 	 .maximum = 3600, .description = "time between two rounds, independent of scrapes; default 5"},
 	{OPTION('n', NULL, "N", struct command_options, rounds), .minimum = 1, .maximum = 1e15,

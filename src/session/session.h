@@ -163,6 +163,13 @@ void session_table_fill(struct session *session, const struct view *view, struct
 			size_t count);
 
 /*
+ * Counts the living threads of each row of groups by what they wait for now; threads whose class is not known
+ * count nowhere. The table has to be the last that session_table() made, by a view with cells_on_demand. The
+ * caller frees the array, which has an element for each row; NULL where no class is known.
+ */
+uint32_t (*session_count_waits(const struct session *session, const struct table *table))[WAIT_CLASS_COUNT];
+
+/*
  * All metrics and derived metrics of one row of a session_table() (by its key): columns now, in interval, per
  * s, since base, source; and what a sched_ext scheduler keeps ("SOURCE.NAME"): of a thread its whole context,
  * of a group the fields. On the tab of task fields that comes first. Its heading says what a thread does at

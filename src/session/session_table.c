@@ -1004,3 +1004,24 @@ void session_table_fill(struct session *session, const struct view *view, struct
 	else
 		fill_groups(session, view, table, first, end);
 }
+
+uint32_t (*session_count_waits(const struct session *session, const struct table *table))[WAIT_CLASS_COUNT]
+{
+	const struct shown *shown = &session->kept_rows.shown;
+	uint32_t(*of_shown)[WAIT_CLASS_COUNT], (*counts)[WAIT_CLASS_COUNT];
+
+	if (session->kept_rows.table != table || shown->now->wait_class == NULL)
+		return NULL;
+	of_shown = memory_allocate_zero(shown->row_count + 1, sizeof(*of_shown));
+	counts = memory_allocate_zero(table->row_count + 1, sizeof(*counts));
+	for (size_t k = 0; k < shown->count; k++) {
+		enum wait_class class;
+
+		if (reduce_wait_class(shown->now, shown->threads[k], &class) == REASON_READ)
+			of_shown[shown->row_of[k]][class]++;
+	}
+	for (size_t i = 0; i < table->row_count; i++)
+		memcpy(counts[i], of_shown[table->rows[i].subject], sizeof(*counts));
+	free(of_shown);
+	return counts;
+}

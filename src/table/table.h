@@ -149,7 +149,7 @@ struct table_row {
 	bool broke_rule;   /* whether its group broke a rule of a comparison */
 	bool idle;         /* it did nothing in the span: of a view that hides such rows and keeps an order */
 	bool empty;        /* text draws no line for it: no column of the table applies to the row */
-	uint32_t subject;  /* for session_table_fill() and compare_table_fill() alone */
+	uint32_t subject;  /* for functions of the sessions and comparisons that made the table alone */
 	uint32_t key_name; /* of a row of session_blame_table(): index in `key` of the victim's name */
 	struct cell
 		*cells; /* column_count of them; NULL while they are not made (see session_table_fill()) */

@@ -320,6 +320,78 @@ static void test_unread(void **state)
 	end(&exporter);
 }
 
+/* A round of two pools and a kernel thread, whose threads wait for these classes. */
+static struct snapshot *make_waits(double seconds, const enum wait_class classes[6])
+{
+	static const char *const names[6] = {"pool-1", "pool-2", "pool-3", "api", "api", "kworker/0:1"};
+	struct snapshot *snapshot = fixture_snapshot(seconds);
+
+	for (uint32_t i = 0; i < 6; i++)
+		add(snapshot, 10 + i, names[i], "/", 1000);
+	snapshot_make_wait_columns(snapshot);
+	for (size_t i = 0; i < 6; i++) {
+		snapshot->wait_class[i] = (uint8_t)classes[i];
+		snapshot->wait_object[i] = string_pool_intern(&snapshot->strings, "0x7f3a12c0", 10);
+	}
+	return snapshot;
+}
+
+#define ASSERT_WAITS(exporter, group, class, count)                                                          \
+	assert_has(exporter, "ctop_group_waiting_threads{axis=\"process\",group=\"" group                    \
+			     "\",class=\"" class "\"} " count)
+
+/* Threads by class, of each group: none that are zero or unknown, and no objects. */
+static void test_waits(void **state)
+{
+	static const enum wait_class at_first[6] = {WAIT_CLASS_FUTEX,   WAIT_CLASS_FUTEX,
+						    WAIT_CLASS_CPU,     WAIT_CLASS_SOCKET,
+						    WAIT_CLASS_UNKNOWN, WAIT_CLASS_KERNEL_IDLE};
+	static const enum wait_class later[6] = {WAIT_CLASS_FUTEX,  WAIT_CLASS_RUN_QUEUE,
+						 WAIT_CLASS_SOCKET, WAIT_CLASS_SOCKET,
+						 WAIT_CLASS_SOCKET, WAIT_CLASS_KERNEL_IDLE};
+	struct exporter exporter;
+
+	(void)state;
+	start(&exporter, "process,host", "WAITS FOR,CPU%,THR", 10);
+	take(&exporter, make_waits(100, at_first));
+	take(&exporter, make_waits(105, at_first));
+	assert_has(&exporter, "# TYPE ctop_group_waiting_threads gauge");
+	ASSERT_WAITS(&exporter, "pool-{N}", "futex", "2");
+	ASSERT_WAITS(&exporter, "pool-{N}", "cpu", "1");
+	ASSERT_WAITS(&exporter, "api", "socket", "1");
+	ASSERT_WAITS(&exporter, "kworker/{N}:{N}", "kernel idle", "1");
+	assert_has(&exporter, "ctop_group_threads{axis=\"process\",group=\"api\"} 2");
+	assert_lacks(&exporter, "class=\"\"");
+	assert_lacks(&exporter, "class=\"disk\"");
+	assert_lacks(&exporter, "0x7f3a12c0");
+	take(&exporter, make_waits(110, later));
+	ASSERT_WAITS(&exporter, "pool-{N}", "futex", "1");
+	ASSERT_WAITS(&exporter, "pool-{N}", "run queue", "1");
+	ASSERT_WAITS(&exporter, "api", "socket", "2");
+	assert_lacks(&exporter, "class=\"cpu\"");
+	end(&exporter);
+
+	/* groups without a series are one together */
+	start(&exporter, "process", "WAITS FOR,CPU%", 0);
+	take(&exporter, make_waits(100, at_first));
+	take(&exporter, make_waits(105, later));
+	ASSERT_WAITS(&exporter, "(other)", "socket", "3");
+	assert_lacks(&exporter, "group=\"pool");
+	/* where nothing is known of waits there is nothing */
+	take(&exporter, make_waits(110, later));
+	{
+		struct snapshot *snapshot = make_waits(115, later);
+
+		free(snapshot->wait_class);
+		free(snapshot->wait_object);
+		snapshot->wait_class = NULL;
+		snapshot->wait_object = NULL;
+		take(&exporter, snapshot);
+	}
+	assert_lacks(&exporter, "ctop_group_waiting_threads");
+	end(&exporter);
+}
+
 static void test_axes(void **state)
 {
 	struct export_options options;
@@ -345,7 +417,7 @@ int main(void)
 		cmocka_unit_test(test_ends),   cmocka_unit_test(test_ended_users),
 		cmocka_unit_test(test_delays), cmocka_unit_test(test_names),
 		cmocka_unit_test(test_shares), cmocka_unit_test(test_unread),
-		cmocka_unit_test(test_axes),
+		cmocka_unit_test(test_waits),  cmocka_unit_test(test_axes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -541,6 +541,7 @@ static void assert_tells_io(const char *where, const char *option, bool tells)
 	page = exporter_scrape_for(&exporter, tells ? io_series : first_group);
 	assert_page_has(page, "ctop_group_write_call", tells);
 	assert_page_has(page, "ctop_group_storage_read", tells);
+	assert_page_has(page, "ctop_group_waiting_threads", tells);
 	assert_page_has(page, "ctop_group_run_seconds_total{", true);
 	assert_page_has(page, "ctop_group_resident_bytes{", true);
 	free(page);

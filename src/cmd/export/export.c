@@ -26,10 +26,11 @@ struct pairs {
 };
 
 static const struct export_family_choice families_of_pairs = {
-	.items = {EXPORT_FAMILY_DELAYED}, .columns = {COLUMN_RUNQ}, .count = 1};
+	.items = {EXPORT_FAMILY_DELAYED}, .columns = {COLUMN_RUNQ}, .count = 1, .first = {0, 1}};
 
 struct export_round {
 	struct table *tables[AXIS_COUNT];
+	uint32_t (*waits[AXIS_COUNT])[WAIT_CLASS_COUNT]; /* session_count_waits() of these */
 	struct pairs pairs[AXIS_COUNT];
 	struct export_facts facts;
 };
@@ -128,6 +129,7 @@ static struct view view_of(const struct export *export, enum axis axis)
 	view.mode = WINDOW_MODE_INTERVAL;
 	view.sort_by_name = true;
 	view.hide_gone = true;
+	view.cells_on_demand = true; /* the session keeps the rows */
 	view.columns = export->options.families.columns;
 	view.column_count = export->options.families.count;
 	return view;
@@ -267,8 +269,11 @@ struct export_round *export_round_create(const struct export *export, struct ses
 	round = memory_allocate_zero(1, sizeof(*round));
 	for (size_t i = 0; i < export->options.axis_count; i++) {
 		const struct view view = view_of(export, export->options.axes[i]);
+		struct table *table = session_table(session, &view);
 
-		round->tables[i] = session_table(session, &view);
+		session_table_fill(session, &view, table, 0, table->row_count);
+		round->waits[i] = session_count_waits(session, table);
+		round->tables[i] = table;
 		round->pairs[i] = find_pairs(&view, session_now(session), session_interval_ns(session));
 	}
 	gather_facts(export, session, &round->facts);
@@ -281,6 +286,7 @@ void export_round_release(struct export_round *round)
 		return;
 	for (size_t i = 0; i < AXIS_COUNT; i++) {
 		table_release(round->tables[i]);
+		free(round->waits[i]);
 		release_pairs(&round->pairs[i]);
 	}
 	snapshot_release(round->facts.now);
@@ -313,34 +319,51 @@ static void weigh_by_shares(const struct export_family_choice *families, struct 
 		if (export_families[families->items[family]].kind != EXPOSITION_COUNTER)
 			continue;
 		for (size_t i = 0; i < count; i++)
-			total += (double)rows[i].numbers[family].value;
+			total += (double)rows[i].numbers[families->first[family]].value;
 		for (size_t i = 0; i < count && total > 0; i++)
-			rows[i].weight += (double)rows[i].numbers[family].value / total;
+			rows[i].weight += (double)rows[i].numbers[families->first[family]].value / total;
 	}
 }
 
-static void add_table(struct export *export, size_t axis, const struct export_facts *facts,
-		      const struct table *table)
+/* Numbers of the classes that threads are in. */
+static void set_by_class(const uint32_t counts[WAIT_CLASS_COUNT], struct export_number numbers[])
+{
+	for (size_t i = 0; i < WAIT_CLASS_COUNT; i++)
+		numbers[i] = (struct export_number){counts[i] != 0, counts[i]};
+}
+
+static void add_table(struct export *export, size_t axis, const struct export_round *round)
 {
 	const struct export_family_choice *families = &export->options.families;
+	const struct table *table = round->tables[axis];
+	const struct export_facts *facts = &round->facts;
+	const size_t number_count = export_family_numbers(families);
 	struct export_group_row *rows = memory_allocate_zero(table->row_count + 1, sizeof(*rows));
-	struct export_number *numbers = memory_allocate_zero(table->row_count * families->count + 1,
+	struct export_number *numbers = memory_allocate_zero(table->row_count * number_count + 1,
 							     sizeof(*numbers));
 	bool has_times = false;
 
 	for (size_t i = 0; i < table->row_count; i++) {
-		struct export_number *own = &numbers[i * families->count];
+		struct export_number *own = &numbers[i * number_count];
 
 		rows[i].threads = table->rows[i].threads;
 		rows[i].numbers = own;
 		set_name(export->options.axes[axis], &table->rows[i], &rows[i]);
 		for (size_t family = 0; family < families->count; family++) {
-			own[family] = number_of(&table->rows[i].cells[family]);
+			const struct export_family_entry *entry = &export_families[families->items[family]];
+			struct export_number *number = &own[families->first[family]];
+
+			if (entry->by_class) {
+				if (round->waits[axis] != NULL)
+					set_by_class(round->waits[axis][i], number);
+				continue;
+			}
+			*number = number_of(&table->rows[i].cells[family]);
 			if (families->items[family] == EXPORT_FAMILY_RSS)
-				rows[i].size = own[family].value;
-			if (column_entry(families->columns[family])->unit == UNIT_NS &&
-			    export_families[families->items[family]].kind == EXPOSITION_COUNTER) {
-				rows[i].weight += (double)own[family].value / (double)facts->interval_ns;
+				rows[i].size = number->value;
+			if (column_entry(entry->column)->unit == UNIT_NS &&
+			    entry->kind == EXPOSITION_COUNTER) {
+				rows[i].weight += (double)number->value / (double)facts->interval_ns;
 				has_times = true;
 			}
 		}
@@ -355,7 +378,7 @@ static void add_table(struct export *export, size_t axis, const struct export_fa
 void export_add(struct export *export, const struct export_round *round)
 {
 	for (size_t i = 0; i < export->options.axis_count; i++) {
-		add_table(export, i, &round->facts, round->tables[i]);
+		add_table(export, i, round);
 		export_groups_add(export->pairs[i], round->facts.now->provenance.boottime_ns,
 				  round->pairs[i].rows, round->pairs[i].count);
 	}

@@ -8,12 +8,14 @@
 #include "base/memory.h"
 #include "metric/metric.h"
 #include "metric/source.h"
+#include "metric/wait_class.h"
 #include "table/column_name.h"
 #include "window/column.h"
 
-#define KIND_COUNTER EXPOSITION_COUNTER, false
-#define KIND_GAUGE   EXPOSITION_GAUGE, false
-#define KIND_LARGEST EXPOSITION_GAUGE, true
+#define KIND_COUNTER        EXPOSITION_COUNTER, false, false
+#define KIND_GAUGE          EXPOSITION_GAUGE, false, false
+#define KIND_LARGEST        EXPOSITION_GAUGE, true, false
+#define KIND_GAUGE_BY_CLASS EXPOSITION_GAUGE, false, true
 
 const struct export_family_entry export_families[EXPORT_FAMILY_COUNT + 1] = {
 #define EXPORT_FAMILY(column, kind, name, by_default)                                                        \
@@ -93,10 +95,13 @@ int export_family_choose(const char *list, bool for_all, struct export_family_ch
 	}
 	if (result < 0)
 		return result;
-	ret_choice->count = 0;
+	ret_choice->count = ret_choice->first[0] = 0;
 	for (size_t i = 0; i < EXPORT_FAMILY_COUNT; i++) {
+		size_t *first = &ret_choice->first[ret_choice->count];
+
 		if (!chosen[i])
 			continue;
+		first[1] = first[0] + (export_families[i].by_class ? WAIT_CLASS_COUNT : 1);
 		ret_choice->items[ret_choice->count] = (enum export_family)i;
 		ret_choice->columns[ret_choice->count++] = export_families[i].column;
 	}
@@ -124,6 +129,8 @@ char *export_family_help(enum export_family family)
 	if (family == EXPORT_FAMILY_DELAYED)
 		return memory_duplicate(
 			"Time that the group victim waited for a CPU while the group culprit ran.");
+	if (family == EXPORT_FAMILY_WAITS_FOR)
+		return memory_duplicate("Threads by what they wait for now; those of class cpu run.");
 	if (entry->operation == COLUMN_OPERATION_SUM && entry->input_count == 1)
 		return memory_duplicate(metrics[entry->inputs[0]].description);
 	end = text + strcspn(text, ";");

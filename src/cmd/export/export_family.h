@@ -23,6 +23,7 @@ struct export_family_entry {
 	enum column column;
 	enum exposition_kind kind;
 	bool is_largest;  /* of several groups the largest counts, not the sum */
+	bool by_class;    /* a group has a number for each enum wait_class */
 	const char *name; /* as exposition_begin() takes it: "ctop_group_run" */
 	bool by_default;
 };
@@ -34,7 +35,15 @@ struct export_family_choice {
 	enum export_family items[EXPORT_FAMILY_COUNT];
 	enum column columns[EXPORT_FAMILY_COUNT]; /* of `items` */
 	size_t count;
+	/* index of each item's first number among the numbers of a group, then how many these are */
+	size_t first[EXPORT_FAMILY_COUNT + 1];
 };
+
+/* Numbers that a group has in all families of a choice. */
+static inline size_t export_family_numbers(const struct export_family_choice *choice)
+{
+	return choice->first[choice->count];
+}
 
 /*
  * Those that are exported by default where `list` is NULL, else those of the columns that it names (titles or

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/order.h"
+#include "metric/wait_class.h"
 #include "window/blame.h"
 
 /* Half-life of the activity that decides whether a group has a series. */
@@ -31,7 +32,7 @@ struct series {
 	uint64_t size;
 	uint64_t seen_ns;              /* when it had threads or did something last */
 	uint64_t created;              /* the round in which it got its room */
-	struct export_number *numbers; /* by family, owned; counters since it began */
+	struct export_number *numbers; /* of the choice's families, owned; counters since it began */
 };
 
 struct export_groups {
@@ -64,7 +65,7 @@ static struct series create_series(const struct export_groups *groups, const cha
 		.labels = memory_duplicate_bytes(labels, length),
 		.labels_length = length,
 		.hash = hash_bytes(labels, length),
-		.numbers = memory_allocate_zero(groups->options.families->count + 1,
+		.numbers = memory_allocate_zero(export_family_numbers(groups->options.families) + 1,
 						sizeof(struct export_number)),
 	};
 }
@@ -178,6 +179,17 @@ static struct series *find_series(struct export_groups *groups)
 	return NULL;
 }
 
+static void add_number(struct export_number *sum, const struct export_number *number, bool is_largest)
+{
+	if (!number->known)
+		return;
+	if (!is_largest)
+		sum->value = number_add_saturating(sum->value, number->value);
+	else if (!sum->known || number->value > sum->value)
+		sum->value = number->value;
+	sum->known = true;
+}
+
 /* Adds a group of this round to a series: amounts to counters, present values to those of other groups. */
 static void add_row(struct export_groups *groups, struct series *series, const struct export_group_row *row,
 		    double share)
@@ -189,18 +201,11 @@ static void add_row(struct export_groups *groups, struct series *series, const s
 	series->size = number_add_saturating(series->size, row->size);
 	if (row->threads != 0 || row->weight > 0)
 		series->seen_ns = groups->now_ns;
-	for (size_t i = 0; i < families->count; i++) {
-		struct export_number *number = &series->numbers[i];
+	for (size_t family = 0; family < families->count; family++) {
+		const bool is_largest = export_families[families->items[family]].is_largest;
 
-		if (!row->numbers[i].known)
-			continue;
-		if (export_families[families->items[i]].is_largest) {
-			if (!number->known || row->numbers[i].value > number->value)
-				number->value = row->numbers[i].value;
-		} else {
-			number->value = number_add_saturating(number->value, row->numbers[i].value);
-		}
-		number->known = true;
+		for (size_t i = families->first[family]; i < families->first[family + 1]; i++)
+			add_number(&series->numbers[i], &row->numbers[i], is_largest);
 	}
 }
 
@@ -211,8 +216,10 @@ static void begin_round(const struct export_groups *groups, struct series *serie
 
 	series->weight *= fading;
 	series->size = 0;
-	for (size_t i = 0; i < families->count; i++) {
-		if (export_families[families->items[i]].kind != EXPOSITION_COUNTER)
+	for (size_t family = 0; family < families->count; family++) {
+		if (export_families[families->items[family]].kind == EXPOSITION_COUNTER)
+			continue;
+		for (size_t i = families->first[family]; i < families->first[family + 1]; i++)
 			series->numbers[i] = (struct export_number){false, 0};
 	}
 }
@@ -228,14 +235,8 @@ static void index_series(struct export_groups *groups)
  */
 static void drop_series(struct export_groups *groups, struct series *series)
 {
-	for (size_t i = 0; i < groups->options.families->count; i++) {
-		struct export_number *sum = &groups->retired.numbers[i];
-
-		if (!series->numbers[i].known)
-			continue;
-		sum->value = number_add_saturating(sum->value, series->numbers[i].value);
-		sum->known = true;
-	}
+	for (size_t i = 0; i < export_family_numbers(groups->options.families); i++)
+		add_number(&groups->retired.numbers[i], &series->numbers[i], false);
 	groups->retired_grew = true;
 	groups->state.dropped++;
 	release_series(series);
@@ -450,27 +451,54 @@ const char *export_groups_axis_label(const struct export_groups *groups)
 	return groups->axis_label.data;
 }
 
-bool export_groups_have(const struct export_groups *groups, size_t family)
+static bool has_number(const struct export_groups *groups, const struct series *series, size_t family)
 {
-	bool known = groups->other.numbers[family].known || groups->retired.numbers[family].known;
+	const size_t *first = &groups->options.families->first[family];
+	bool known = false;
 
-	for (size_t i = 0; i < groups->count && !known; i++)
-		known = groups->series[i].numbers[family].known;
+	for (size_t i = first[0]; i < first[1] && !known; i++)
+		known = series->numbers[i].known;
 	return known;
 }
 
-static void write_series(const struct series *series, size_t family, struct exposition *exposition)
+bool export_groups_have(const struct export_groups *groups, size_t family)
 {
-	const struct export_number *number = &series->numbers[family];
+	bool known = has_number(groups, &groups->other, family) ||
+		     has_number(groups, &groups->retired, family);
 
-	if (number->known)
-		exposition_add(exposition, series->labels, series->labels_length, number->value);
+	for (size_t i = 0; i < groups->count && !known; i++)
+		known = has_number(groups, &groups->series[i], family);
+	return known;
+}
+
+static void write_series(const struct export_groups *groups, const struct series *series, size_t family,
+			 struct exposition *exposition)
+{
+	const struct export_family_choice *families = groups->options.families;
+	const struct export_number *numbers = &series->numbers[families->first[family]];
+
+	if (!export_families[families->items[family]].by_class) {
+		if (numbers->known)
+			exposition_add(exposition, series->labels, series->labels_length, numbers->value);
+		return;
+	}
+	for (size_t i = 0; i < WAIT_CLASS_COUNT; i++) {
+		const char *name = wait_classes[i].name;
+		struct buffer labels = {0};
+
+		if (!numbers[i].known)
+			continue;
+		buffer_append(&labels, series->labels, series->labels_length);
+		exposition_append_label(&labels, "class", name, strlen(name));
+		exposition_add(exposition, labels.data, labels.length, numbers[i].value);
+		buffer_release(&labels);
+	}
 }
 
 void export_groups_write(const struct export_groups *groups, size_t family, struct exposition *exposition)
 {
 	for (size_t i = 0; i < groups->count; i++)
-		write_series(&groups->series[i], family, exposition);
-	write_series(&groups->other, family, exposition);
-	write_series(&groups->retired, family, exposition);
+		write_series(groups, &groups->series[i], family, exposition);
+	write_series(groups, &groups->other, family, exposition);
+	write_series(groups, &groups->retired, family, exposition);
 }

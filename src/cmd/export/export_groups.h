@@ -50,7 +50,7 @@ struct export_group_row {
 	uint32_t threads;                    /* living threads */
 	double weight;                       /* activity, a rate or share; decides who gets a series */
 	uint64_t size;                       /* RSS; decides between equal weights */
-	const struct export_number *numbers; /* by family of the choice */
+	const struct export_number *numbers; /* export_family_numbers() of them, see `first` of the choice */
 };
 
 /* Adds a round that was taken at `now_ns` (a clock that only goes forward). */
