@@ -102,8 +102,8 @@ struct tab_bar {
 
 /* Threads of a round that the header counts. */
 struct header_counts {
-	uint64_t serial; /* of the snapshot; 0: nothing yet */
-	uint64_t stuck, blocked;
+	uint64_t serial;                   /* of the snapshot; 0: nothing yet */
+	uint64_t stuck, blocked, io_uring; /* the last: that wait for an io_uring */
 };
 
 /* The rows before a tab changed them. */

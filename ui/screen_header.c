@@ -249,6 +249,7 @@ static void count_waiting(struct ui *ui, const struct snapshot *now)
 	for (size_t i = 0; i < now->thread_count; i++) {
 		counts->stuck += now->stuck_ns != NULL && now->stuck_ns[i] != 0;
 		counts->blocked += snapshot_value(now, i, METRIC_STATE) == 'D';
+		counts->io_uring += snapshot_waits_for_io_uring(now, i);
 	}
 }
 
@@ -278,16 +279,26 @@ static void add_count(struct header_line *line, const char *name, struct optiona
 		add(line, STYLE_NORMAL, "%s %llu", name, (unsigned long long)number.value);
 }
 
-/* The kernel counts only who waits for a disk (nr_iowait() of kernel/sched/core.c): others in D are blocked
- * too. */
+/*
+ * The kernel counts only who waits for a disk (nr_iowait() of kernel/sched/core.c), and for an io_uring:
+ * others in D are blocked too. The pressure of io has the same waits.
+ */
 static void add_blocked(struct header_line *line, const struct ui *ui, const struct snapshot *now)
 {
+	const struct header_counts *counts = &ui->counts;
 	struct optional_u64 blocked = now->provenance.procs_blocked;
+	uint64_t others;
 
-	if (!blocked.present || ui->counts.blocked > blocked.value)
-		blocked = (struct optional_u64){ui->counts.blocked,
-						blocked.present || ui->counts.blocked != 0};
-	add_count(line, "blocked", blocked);
+	if (!blocked.present || counts->blocked > blocked.value)
+		blocked = (struct optional_u64){counts->blocked, blocked.present || counts->blocked != 0};
+	others = blocked.value - counts->blocked;
+	if (others > counts->io_uring)
+		others = counts->io_uring;
+	if (others == 0)
+		add_count(line, "blocked", blocked);
+	else
+		add(line, STYLE_NORMAL, "blocked %llu (%llu io_uring)", (unsigned long long)blocked.value,
+		    (unsigned long long)others);
 }
 
 /* Threads that start, or end, in a second. */

@@ -258,9 +258,10 @@ static void append_metric(struct explanation *explanation, enum metric metric)
 	const enum metric_kind kind = metric_type(metric)->kind;
 	const bool has_values = kind == METRIC_KIND_CATEGORY || kind == METRIC_KIND_SET ||
 				kind == METRIC_KIND_ORDINAL;
-	const struct window_counter counter = window_counter_of(&explanation->window, metric);
+	struct window_counter counter = window_counter_of(&explanation->window, metric);
 	struct value_tally tally = begin_tally(explanation);
 
+	counter.without_io_uring = explanation->column < COLUMN_COUNT;
 	explain_metric(now, metric, explanation->lines);
 	append_readings(explanation, metric);
 	for (size_t k = 0; k < explanation->shown.count; k++) {

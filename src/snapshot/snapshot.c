@@ -268,6 +268,17 @@ void snapshot_make_wait_columns(struct snapshot *snapshot)
 	snapshot->wait_object = memory_allocate_zero(snapshot->thread_capacity + 1, sizeof(uint32_t));
 }
 
+bool snapshot_waits_for_io_uring(const struct snapshot *snapshot, size_t thread)
+{
+	/* io_wq_worker() and io_sq_thread() of io_uring: iou-wrk-PID, iou-sqp-PID */
+	static const char worker[] = "iou-";
+
+	return snapshot->wait_class != NULL && snapshot->wait_class[thread] == WAIT_CLASS_IO_URING &&
+	       snapshot_value(snapshot, thread, METRIC_STATE) == 'S' &&
+	       strncmp(snapshot_text(snapshot, snapshot->triples[snapshot->triple[thread]].comm), worker,
+		       strlen(worker)) != 0;
+}
+
 /* Whether most of the names of a snapshot may be those of its threads. */
 static bool names_are_worth_keeping(const struct snapshot *snapshot, size_t begun)
 {

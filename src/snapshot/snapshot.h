@@ -792,6 +792,14 @@ static inline bool snapshot_is_held(uint64_t state)
 	return state == 'T' || state == 't' || state == SNAPSHOT_STATE_FROZEN;
 }
 
+/*
+ * Whether a thread waits for completions of an io_uring. It is in_iowait then without being in D
+ * (io_cqring_wait_schedule() in io_uring/io_uring.c), so the kernel counts that as a wait for block I/O:
+ * in blkio_delay_total, procs_blocked and the pressure of io. Workers of an io_uring wait for block I/O
+ * itself.
+ */
+bool snapshot_waits_for_io_uring(const struct snapshot *snapshot, size_t thread);
+
 static inline uint64_t snapshot_wait_under_way(const struct snapshot *snapshot, size_t thread)
 {
 	return snapshot_wait_in(snapshot, thread, 'R');

@@ -44,6 +44,7 @@ bool *reducer_find_counters(struct reducer *reducer, const int inputs[], size_t 
 	for (size_t i = 0; i < count; i++) {
 		counters[i] = window_counter_of(reducer->window, (enum metric)inputs[i]);
 		counters[i].measured = measured;
+		counters[i].without_io_uring = reducer->values->column < COLUMN_COUNT;
 		reducer->only_movers &= window_counter_is_even(&counters[i]);
 	}
 	return measured;

@@ -162,8 +162,12 @@ uint16_t window_change(const struct window_counter *counter, uint32_t thread, ui
 {
 	const uint16_t state = change(counter, thread, ret_amount, ret_elapsed_ns);
 
-	return state == REASON_READ && counter->bounded && counter->window->basis == WINDOW_MEASURED &&
-			       metric_reader_outlives(&counter->now, thread, *ret_amount)
-		       ? REASON_BAD_VALUE
-		       : state;
+	if (state != REASON_READ || !counter->bounded || counter->window->basis != WINDOW_MEASURED)
+		return state;
+	if (metric_reader_outlives(&counter->now, thread, *ret_amount))
+		return REASON_BAD_VALUE;
+	return counter->without_io_uring && *ret_amount != 0 &&
+			       snapshot_waits_for_io_uring(counter->window->now, thread)
+		       ? REASON_WITH_IO_URING
+		       : REASON_READ;
 }

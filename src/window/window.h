@@ -71,6 +71,8 @@ struct window_counter {
 	const bool *measured;
 	bool is_counted; /* window->counted is for such metrics */
 	bool bounded;    /* a change longer than the thread's life is none, see struct metric_reader */
+	/* of a column that has no waits for an io_uring: nor is one of a thread that is in such a wait */
+	bool without_io_uring;
 };
 
 /* The state of a metric of a thread of `now`, as snapshot_value_state(); by the format's flags in a window of

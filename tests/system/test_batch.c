@@ -3,12 +3,20 @@
  * `ctop -b` over an interval in which the worker did a known amount of work. The worker's threads are
  * parked before and after, so that both sides count the same: no tolerance is needed.
  */
+#include <linux/io_uring.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../cmocka_include.h"
 #include "../measure.h"
+#include "../needs.h"
 #include "base/clock.h"
 #include "harness.h"
 
@@ -718,6 +726,103 @@ static void test_every_tab(void **state)
 	}
 }
 
+static const char delay_accounting[] = "/proc/sys/kernel/task_delayacct";
+
+/* Switches delay accounting on; `*state` is "0\n" if it was off. */
+static int switch_delays_on(void **state)
+{
+	*state = read_file(delay_accounting, NULL);
+	if (*state != NULL && access(delay_accounting, W_OK) == 0)
+		write_file(delay_accounting, "1", 1);
+	return 0;
+}
+
+static int restore_delays(void **state)
+{
+	if (*state != NULL && access(delay_accounting, W_OK) == 0)
+		write_file(delay_accounting, *state, strlen(*state));
+	free(*state);
+	return 0;
+}
+
+/*
+ * Waits for 100 ms again and again for a ring whose only request, to poll a pipe, does not end: with one
+ * under way the kernel takes the wait for one for I/O. Ends with 1 where there is no io_uring.
+ */
+static void wait_for_ring(void)
+{
+	struct io_uring_params parameters = {0};
+	const int ring = (int)syscall(SYS_io_uring_setup, 4, &parameters);
+	const struct __kernel_timespec limit = {.tv_nsec = 100000000};
+	const struct io_uring_getevents_arg argument = {.ts = (uintptr_t)&limit};
+	struct io_uring_sqe *requests;
+	char *queue;
+	int ends[2];
+
+	if (ring < 0 || (parameters.features & IORING_FEAT_EXT_ARG) == 0 || pipe(ends) < 0)
+		_exit(1);
+	queue = mmap(NULL, parameters.sq_off.array + 4 * sizeof(unsigned int), PROT_READ | PROT_WRITE,
+		     MAP_SHARED, ring, IORING_OFF_SQ_RING);
+	requests = mmap(NULL, 4 * sizeof(*requests), PROT_READ | PROT_WRITE, MAP_SHARED, ring,
+			IORING_OFF_SQES);
+	if (queue == MAP_FAILED || requests == MAP_FAILED)
+		_exit(1);
+	requests[0] = (struct io_uring_sqe){
+		.opcode = IORING_OP_POLL_ADD, .fd = ends[0], .poll32_events = POLLIN};
+	*(unsigned int *)(void *)(queue + parameters.sq_off.tail) = 1;
+	for (unsigned int submitted = 1;; submitted = 0)
+		syscall(SYS_io_uring_enter, ring, submitted, 1, IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG,
+			&argument, sizeof(argument));
+}
+
+/* An idle loop of an io_uring is no block I/O, though the kernel counts it so. */
+static void test_io_uring(void **state)
+{
+	static const struct run_options options;
+	static const char *const columns[] = {"--columns",
+					      "block_io,lost,waits_for,blkio_delay_total_ns,run_state", NULL};
+	struct round_lines round;
+	struct batch batch;
+	struct run run;
+	const char *line;
+	const pid_t child = fork();
+	bool is_waiting = false;
+
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		prctl(PR_SET_NAME, "ring loop");
+		wait_for_ring();
+	}
+	assert_true(child > 0);
+	make_batch(&batch, child, columns);
+	/* another moment than in its wait is possible, and rare */
+	for (int i = 0; i < 10 && !is_waiting; i++) {
+		if (i != 0)
+			run_release(&run);
+		run_program(&run, &options, batch.arguments);
+		run_expect(&run, 0);
+		cut_last_round(run.output, &round);
+		line = line_of(&round, "ring loop");
+		is_waiting = line != NULL &&
+			     strcmp(cell_of(line, column_of(&round, "waits_for")), "io_uring") == 0 &&
+			     strcmp(cell_of(line, column_of(&round, "run_state")), "S") == 0;
+		if (waitpid(child, NULL, WNOHANG) == child)
+			break;
+	}
+	if (!is_waiting || strtod(cell_of(line, column_of(&round, "blkio_delay_total")), NULL) < 50) {
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+		run_release(&run);
+		skip_test("needs delay accounting%s, and an io_uring whose waits the kernel counts in it",
+			  *state == NULL ? "" : " (sysctl kernel.task_delayacct)");
+	}
+	assert_string_equal(cell_of(line, column_of(&round, "block_io")), "");
+	assert_true(number_of(&round, "ring loop", "lost") < 50);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	run_release(&run);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -734,6 +839,7 @@ int main(void)
 		cmocka_unit_test(test_own_name),
 		cmocka_unit_test(test_idle_groups),
 		cmocka_unit_test(test_every_tab),
+		cmocka_unit_test_setup_teardown(test_io_uring, switch_delays_on, restore_delays),
 	};
 
 	return cmocka_run_group_tests_name("batch", tests, NULL, NULL);

@@ -11,7 +11,7 @@
  *   on FEATURE                   future rounds have it again
  *   devices NUMBER               future rounds have NUMBER CPUs, a disk and a network
  *   forks NUMBER                 NUMBER threads start, and end, per round
- *   stuck NUMBER                 NUMBER threads are in D in future rounds
+ *   stuck NUMBER [RINGS]         NUMBER threads are in D in future rounds, RINGS wait for an io_uring
  *   stderr TEXT                  a library writes to standard error
  *   moment ROUND [newest]        sends the requested moment
  *   slow MS                      making the rows takes MS ms, by the clock
@@ -195,7 +195,10 @@ static bool obey(void *context, char *line, struct ui_event *event)
 	} else if (strcmp(line, "forks") == 0) {
 		fake_session_fork(strtoull(arguments, NULL, 10));
 	} else if (strcmp(line, "stuck") == 0) {
-		fake_session_stick(strtoull(arguments, NULL, 10));
+		const char *at_rings = strchr(arguments, ' ');
+
+		fake_session_stick(strtoull(arguments, NULL, 10),
+				   at_rings != NULL ? strtoull(at_rings, NULL, 10) : 0);
 	} else if (strcmp(line, "moment") == 0) {
 		event->kind = UI_EVENT_MOMENT;
 		event->moment = make_moment(host, strtoull(arguments, NULL, 10),

@@ -144,16 +144,17 @@ static void add_delays(struct snapshot *snapshot)
 	}
 }
 
-static uint64_t forks, stuck, table_ns;
+static uint64_t forks, stuck, rings, table_ns;
 
 void fake_session_fork(uint64_t per_round)
 {
 	forks = per_round;
 }
 
-void fake_session_stick(uint64_t threads)
+void fake_session_stick(uint64_t threads, uint64_t at_rings)
 {
 	stuck = threads;
+	rings = at_rings;
 }
 
 void fake_session_slow_down(uint64_t milliseconds)
@@ -173,6 +174,19 @@ static void add_stuck(struct snapshot *snapshot)
 	for (uint32_t i = 0; i < stuck; i++)
 		snapshot->stuck_ns[i] = UINT64_C(86400000000000);
 	snapshot_intern_triple(snapshot, (struct triple){0});
+}
+
+/* Asleep until an io_uring has something for them. */
+static void add_at_rings(struct snapshot *snapshot)
+{
+	for (uint32_t i = 0; i < rings; i++) {
+		const size_t thread = snapshot_add_thread(snapshot, 800 + i, 800 + i);
+
+		snapshot_column(snapshot, METRIC_STATE)[thread] = 'S';
+		snapshot->wait_class[thread] = WAIT_CLASS_IO_URING;
+	}
+	if (rings != 0)
+		snapshot_intern_triple(snapshot, (struct triple){0});
 }
 
 /* Without delay accounting ("off delays") nobody knows what was waited for, and so on. */
@@ -281,6 +295,7 @@ struct snapshot *fake_session_snapshot(uint64_t round)
 	add_delays(snapshot);
 	snapshot->wait_class = memory_allocate_zero(snapshot->thread_capacity + 1, sizeof(uint8_t));
 	snapshot->wait_object = memory_allocate_zero(snapshot->thread_capacity + 1, sizeof(uint32_t));
+	add_at_rings(snapshot);
 	snapshot->resident_missing = REASON_READ;
 	snapshot->host.present = true;
 	snapshot->host.online_cpus = (struct optional_u64){8, true};

@@ -19,9 +19,10 @@ void fake_session_take_rows(struct session *session);
 /* Switches a feature off, or on again, in snapshots to come, by its name; aborts when there is none. */
 void fake_session_switch(const char *feature, bool off);
 
-/* So many threads start and end between two snapshots to come, and so many are stuck in D in each. */
+/* So many threads start and end between two snapshots to come; so many are stuck in D, or wait for an
+ * io_uring, in each. */
 void fake_session_fork(uint64_t per_round);
-void fake_session_stick(uint64_t threads);
+void fake_session_stick(uint64_t threads, uint64_t at_rings);
 
 /* Snapshots to come have so many CPUs, of which the second is offline, a disk and a network; 0: none. */
 void fake_session_devices(uint32_t cpus);

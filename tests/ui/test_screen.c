@@ -92,6 +92,26 @@ static void test_header_of_stuck_threads(void **state)
 	pty_quit(&pty);
 }
 
+/* Waits for an io_uring count as blocked in the kernel; they are no more than those that are not in D. */
+static void test_header_of_io_uring(void **state)
+{
+	static const struct {
+		const char *command, *shown;
+	} cases[] = {{"stuck 0 3", "blocked 4 (3 io_uring)  psi"},
+		     {"stuck 2 3", "blocked 4 (2 io_uring)  psi"},
+		     {"stuck 7 3", "blocked 7  psi"}};
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start(&pty, NULL, NULL);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		pty_command(&pty, cases[i].command);
+		fake_round(&pty, "alpha 1,beta 2");
+		pty_wait_text(&pty, cases[i].shown);
+	}
+	pty_quit(&pty);
+}
+
 /* How many threads start and end: where the screen is narrow other words become short first, and at last it
  * leaves. */
 static void test_header_of_turnover(void **state)
@@ -1021,6 +1041,7 @@ int main(void)
 		cmocka_unit_test(test_first_paint),
 		cmocka_unit_test(test_header),
 		cmocka_unit_test(test_header_of_stuck_threads),
+		cmocka_unit_test(test_header_of_io_uring),
 		cmocka_unit_test(test_header_of_turnover),
 		cmocka_unit_test(test_header_of_devices),
 		cmocka_unit_test(test_header_names_the_cause),
