@@ -490,11 +490,16 @@ enum {
 	OBJECTS_SHOWN = 3, /* of a class */
 };
 
-/* Names a class and the objects that most of its threads wait for: "futex (36 0x7f3a12c0, 1 0x55d0)". */
+/*
+ * Names a class and the objects that most of its threads wait for: "futex (36 0x7f3a12c0, 1 0x55d0)". The
+ * address of a futex is an object of one process, which is named where there are several.
+ */
 static void append_wait_class(const struct explanation *explanation, const void *of, uint64_t class)
 {
 	const struct snapshot *now = explanation->window.now;
 	struct value_tally objects = begin_tally(explanation);
+	uint64_t process = 0;
+	bool of_several = false;
 	char text[28];
 
 	(void)of;
@@ -502,14 +507,23 @@ static void append_wait_class(const struct explanation *explanation, const void 
 	for (size_t k = 0; k < explanation->shown.count; k++) {
 		const uint32_t thread = explanation->shown.threads[k];
 
-		if (now->wait_class[thread] == class && now->wait_object[thread] != 0)
-			add_to_tally(&objects, REASON_READ, now->wait_object[thread]);
+		if (now->wait_class[thread] != class || now->wait_object[thread] == 0)
+			continue;
+		if (class == WAIT_CLASS_FUTEX) {
+			of_several |= process != 0 && process != now->tgid[thread];
+			process = now->tgid[thread];
+		}
+		add_to_tally(&objects, REASON_READ, process << 32 | now->wait_object[thread]);
 	}
 	join_items(&objects);
 	for (size_t i = 0; i < objects.count && i < OBJECTS_SHOWN; i++) {
+		const uint64_t value = objects.items[i].value;
+
 		buffer_append_format(explanation->lines, "%s%s ", i == 0 ? " (" : ", ",
 				     humanize_digits(objects.items[i].count, text));
-		buffer_append_text(explanation->lines, snapshot_text(now, (uint32_t)objects.items[i].value));
+		buffer_append_text(explanation->lines, snapshot_text(now, (uint32_t)value));
+		if (of_several)
+			buffer_append_format(explanation->lines, " of pid %" PRIu64, value >> 32);
 	}
 	if (objects.count > OBJECTS_SHOWN)
 		buffer_append_format(explanation->lines, ", %zu more", objects.count - OBJECTS_SHOWN);

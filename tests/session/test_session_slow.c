@@ -256,6 +256,16 @@ static void test_waits_for(void **state)
 			    "poll: poll(2), select(2) or epoll_wait(2): any of several files.\n");
 	fixture_expect_told(session, &view, "pool", COLUMN_WAITS_FOR, "Unavailable: not permitted.\n");
 	fixture_expect_told(session, &view, "pool", COLUMN_WAITS_FOR, "1 unavailable: not permitted\n");
+	/* one address in two processes is two futexes */
+	set_wait(round, WORKER, WAIT_CLASS_FUTEX, "0x7f3a12c0");
+	set_wait(round, POOL, WAIT_CLASS_FUTEX, "0x7f3a12c0");
+	snapshot_source_reasons(round, SOURCE_WAIT)[POOL] = REASON_READ;
+	view.grouping.axis = AXIS_HOST;
+	fixture_expect_told(session, &view, "host", COLUMN_WAITS_FOR,
+			    "  3 futex (2 0x7f3a12c0 of pid 10, 1 0x7f3a12c0 of pid 20)\n");
+	snapshot_source_reasons(round, SOURCE_WAIT)[POOL] = REASON_NOT_PERMITTED;
+	set_wait(round, POOL, WAIT_CLASS_UNKNOWN, "");
+	set_wait(round, WORKER, WAIT_CLASS_POLL, "");
 	view.grouping.axis = AXIS_THREAD;
 	expect_waits_for(session, &view, "worker", "waits for: poll");
 	fixture_expect_missing(fixture_table_of(session, &view), "pool", COLUMN_WAITS_FOR,
