@@ -262,6 +262,8 @@ static bool says_more(const struct view *view, enum column column)
 		if (view->same.process)
 			return false;
 		return threads || (axis != AXIS_PROCESS && axis != AXIS_PID && axis != AXIS_ALL);
+	case COLUMN_WAITS_FOR:
+		return threads || axis != AXIS_WAIT;
 	case COLUMN_USER_NAME:
 		return !view->same.user && (threads || axis != AXIS_USER);
 	case COLUMN_CGROUP_PATH:
@@ -304,9 +306,9 @@ int view_wanted_width(const struct view *view, enum column column)
 	/* a title with what its process does at the end */
 	if (column == COLUMN_COMMAND && is_of_processes(view))
 		return 48;
-	/* an address, or the port and the program of a socket */
-	if (column == COLUMN_WAITS_FOR && view->level == VIEW_LEVEL_THREADS)
-		return 21;
+	/* an address, or a socket's port and program; of groups a class and a count: kernel idle ×2 */
+	if (column == COLUMN_WAITS_FOR)
+		return view->level == VIEW_LEVEL_THREADS ? 21 : 14;
 	/* a name of 15 bytes (TASK_COMM_LEN), or most of what a kernel thread is called */
 	return column == COLUMN_PROCESS && view->level == VIEW_LEVEL_THREADS ? 24 : 0;
 }
@@ -366,11 +368,14 @@ static size_t drop_repeated(enum column columns[COLUMN_TOTAL], size_t before, si
 static size_t list_columns(const struct view *view, int wanted, enum column columns[COLUMN_TOTAL])
 {
 	enum column sort = view->sort_by_name || view->sort_by_change ? COLUMN_COUNT : view->sort;
+	struct column_set left_out = view->left_out;
 	size_t before = 0, count;
 	int reserved = 0;
 
 	if (view->shows_identity)
 		before = add_texts_before(view, columns);
+	if (view->shows_identity && !says_more(view, COLUMN_WAITS_FOR))
+		column_set_add(&left_out, COLUMN_WAITS_FOR);
 	for (size_t i = 0; i < before; i++)
 		reserved += column_width(columns[i]) + 1;
 	/* processes of one name are told apart by nothing else */
@@ -385,7 +390,7 @@ static size_t list_columns(const struct view *view, int wanted, enum column colu
 			&(struct column_choice){
 				.fields = view->task_fields,
 				.field_count = view->tab == TAB_TASK_FIELDS ? view->task_field_count : 0,
-				.left_out = &view->left_out,
+				.left_out = &left_out,
 				.width = view->width,
 				.reserved = reserved,
 				.wanted = wanted,

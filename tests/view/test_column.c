@@ -180,6 +180,24 @@ static void test_identity_columns(void **state)
 	view_release(&view);
 }
 
+/* Rows of what threads wait for say it by their names. */
+static void test_rows_of_waits(void **state)
+{
+	struct view view;
+
+	(void)state;
+	view_initialise(&view);
+	view.shows_identity = true;
+	view.width = 140;
+	assert_true(view_shows(&view, COLUMN_WAITS_FOR));
+	view.grouping.axis = AXIS_WAIT;
+	assert_false(view_shows(&view, COLUMN_WAITS_FOR));
+	assert_true(view_shows(&view, COLUMN_RSS));
+	view.level = VIEW_LEVEL_THREADS;
+	assert_true(view_shows(&view, COLUMN_WAITS_FOR));
+	view_release(&view);
+}
+
 /* Where each row is a process its command line comes first, and before columns of wide screens. */
 static void test_command_first(void **state)
 {
@@ -714,6 +732,7 @@ int main(void)
 		cmocka_unit_test(test_narrow),
 		cmocka_unit_test(test_widths),
 		cmocka_unit_test(test_identity_columns),
+		cmocka_unit_test(test_rows_of_waits),
 		cmocka_unit_test(test_command_first),
 		cmocka_unit_test(test_all_tab),
 		cmocka_unit_test(test_table),
