@@ -86,26 +86,52 @@ static struct wait_file decode_file(const struct task_call *call)
 	return file;
 }
 
-/* Writes the name of a process that the pass met, "" for others. */
-static void find_name(const struct intake *intake, uint32_t process, char ret_name[static TASK_COMM_SIZE + 1])
+/* The record of a thread that the pass met; NULL for others. */
+static const struct task_record *find_record(const struct intake *intake, uint32_t tgid, uint32_t tid)
 {
-	const struct snapshot *snapshot = intake->round->snapshot;
-	const size_t row = process != 0 ? snapshot_search_row(snapshot, process, process)
-					: snapshot->thread_count;
+	const uint32_t row = snapshot_find_row(intake->round->snapshot, tgid, tid);
 
-	memset(ret_name, 0, TASK_COMM_SIZE + 1);
-	if (row < snapshot->thread_count && snapshot->tgid[row] == process && snapshot->tid[row] == process)
-		memcpy(ret_name, intake_record(intake, row)->comm, TASK_COMM_SIZE);
+	return row != SNAPSHOT_NO_ROW ? intake_record(intake, row) : NULL;
 }
 
 static void name_object(const struct intake *intake, const struct wait_call *call,
 			const struct wait_file *file, struct wait *wait)
 {
+	const struct task_record *record = file != NULL ? find_record(intake, file->peer, file->peer) : NULL;
 	char peer[TASK_COMM_SIZE + 1] = "";
 
-	if (file != NULL)
-		find_name(intake, file->peer, peer);
+	if (record != NULL)
+		memcpy(peer, record->comm, TASK_COMM_SIZE);
 	wait->object_length = wait_call_object(wait->class, call, file, peer, wait->object);
+}
+
+/*
+ * Writes the kernel lock that a thread is in D for, and its owner. A thread counts as the owner if its
+ * address is the one that the lock has. The owner of a mutex and the writer of an rwsem are alive, even if
+ * this pass, of chosen processes, has not met them: then only their number is known.
+ */
+static void name_lock(const struct intake *intake, const struct task_call *call, struct wait *wait)
+{
+	static const struct {
+		const char *name, *verb;
+		bool is_alive;
+	} locks[TASK_LOCK_COUNT] = {
+		[TASK_LOCK_MUTEX] = {"mutex", " held by", true},
+		[TASK_LOCK_RWSEM] = {"rwsem", " held by", true},
+		[TASK_LOCK_RWSEM_READ] = {"rwsem", " read by", false},
+		[TASK_LOCK_SEMAPHORE] = {"semaphore", " last taken by", false},
+	};
+	const uint32_t lock = call->lock % TASK_LOCK_COUNT;
+	const struct task_record *owner = find_record(intake, call->owner_tgid, call->owner_tid);
+	const bool is_met = owner != NULL && owner->task == call->owner;
+	const bool is_known = is_met || (call->owner != 0 && locks[lock].is_alive);
+	char number[16] = "";
+
+	if (is_known && !(is_met && (owner->task_flags & TASK_KERNEL_THREAD) != 0))
+		snprintf(number, sizeof(number), " %" PRIu32, call->owner_tid);
+	wait->object_length = (size_t)snprintf(wait->object, WAIT_OBJECT_SIZE, "%s%s%s%s%.*s",
+					       locks[lock].name, is_known ? locks[lock].verb : "", number,
+					       is_met ? " " : "", TASK_COMM_SIZE, is_met ? owner->comm : "");
 }
 
 /* The class of an uninterruptible sleep. Outside of one, in_iowait may be a wait for an io_uring. */
@@ -185,14 +211,15 @@ static void judge_thread(struct intake *intake, size_t row, const struct task_pa
 	wait->class = class_of_state(parts->record, state, call);
 	if (wait->class != WAIT_CLASS_UNKNOWN)
 		return;
-	if (is_shown && call != NULL && (call->flags & TASK_CALL_READ) != 0) {
+	if (is_shown && call != NULL && (call->flags & TASK_CALL_READ) != 0)
 		judge_call(intake, row, parts, wait);
-		return;
-	}
-	if (call != NULL && state == 'D')
+	else if (call != NULL && state == 'D')
 		wait->class = class_of_block(call);
 	else
 		wait->reason = is_user && !is_shown ? REASON_NOT_PERMITTED : REASON_NOT_IN_KERNEL;
+	if ((wait->class == WAIT_CLASS_KERNEL_LOCK || wait->class == WAIT_CLASS_FAULT) &&
+	    (call->flags & TASK_CALL_LOCK) != 0 && (is_shown || intake->round->capture->passes.sees_others))
+		name_lock(intake, call, wait);
 }
 
 static void store_reason(struct snapshot *snapshot, size_t row, enum reason reason)

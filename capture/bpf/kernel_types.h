@@ -214,6 +214,23 @@ struct socket {
 	struct sock *sk;
 };
 
+struct atomic_long {
+	unsigned long counter;
+};
+
+struct mutex {
+	struct atomic_long owner;
+	void *magic; /* with CONFIG_DEBUG_MUTEXES */
+};
+
+struct rw_semaphore {
+	struct atomic_long owner;
+};
+
+struct semaphore {
+	unsigned long last_holder; /* with CONFIG_DETECT_HUNG_TASK_BLOCKER */
+};
+
 struct user_fpsimd_words {
 	unsigned long tp_value;
 };
@@ -256,6 +273,7 @@ struct task_struct {
 	struct css_set *cgroups;
 	struct files_struct *files;
 	struct mutex *blocked_on;
+	unsigned long blocker;
 	bool throttled;
 	struct task_delay_info *delays;
 	struct thread_struct thread;

@@ -222,6 +222,7 @@ enum {
 	TASK_CALL_FILE = 1 << 2,      /* the first argument is a descriptor, and its file is known */
 	TASK_CALL_IN_IOWAIT = 1 << 3, /* task_struct.in_iowait: it waits for block I/O, or for an io_uring */
 	TASK_CALL_MOVED = 1 << 4, /* the task got a CPU after its signs were read; nothing else is known */
+	TASK_CALL_LOCK = 1 << 5,  /* the task is in D for a kernel lock, which is known instead of the file */
 };
 
 enum {
@@ -230,9 +231,19 @@ enum {
 	TASK_FILE_NAME_SIZE = 24, /* a longer name is cut */
 };
 
+/* Kinds of kernel locks. */
+enum task_lock {
+	TASK_LOCK_MUTEX,
+	TASK_LOCK_RWSEM,      /* held by a writer, or free */
+	TASK_LOCK_RWSEM_READ, /* `owner` is the last of its readers, and may have ended */
+	TASK_LOCK_SEMAPHORE,  /* `owner` is the last task that took it, and may have ended */
+	TASK_LOCK_COUNT,
+};
+
 /*
  * The system call that a task sleeps in, by the registers with which it entered the kernel, and the file
- * behind its first argument. Known of user threads that sleep; of others it has flags alone.
+ * behind its first argument. Known of user threads that sleep; of others it has flags and the lock
+ * alone.
  */
 struct task_call {
 	__u16 flags;  /* TASK_CALL_… */
@@ -253,6 +264,12 @@ struct task_call {
 			__u16 remote_port;       /* network byte order */
 			__u32 peer; /* process at the other end of a unix socket, in the initial pid namespace
 				     */
+		};
+		/* A kernel lock. */
+		struct {
+			__u64 owner; /* address of a task, 0: none, or unknown */
+			__u32 owner_tgid, owner_tid;
+			__u32 lock; /* enum task_lock */
 		};
 	};
 };

@@ -23,6 +23,12 @@ enum {
 	FAMILY_UNIX = 1, /* AF_UNIX … of include/linux/socket.h */
 	FAMILY_INET = 2,
 	FAMILY_INET6 = 10,
+	BLOCKER_MASK = 0x3, /* type of a lock, in the low bits of its address: include/linux/hung_task.h */
+	BLOCKER_MUTEX = 0x0,
+	BLOCKER_SEMAPHORE = 0x1,
+	MUTEX_FLAGS = 0x7, /* low bits of an owner: kernel/locking/mutex.h */
+	RWSEM_FLAGS = 0x3, /* the same: kernel/locking/rwsem.c */
+	RWSEM_READER_OWNED = 0x1,
 };
 
 const volatile __u32 mask_words;                        /* of a CPU mask that may hold CPUs */
@@ -499,6 +505,72 @@ static __always_inline void fill_registers(struct task_struct *task, struct task
 	}
 }
 
+static __always_inline bool is_blocked(const struct task_record *record)
+{
+	return (record->state & (STATE_SLEEPING | STATE_NO_LOAD)) == STATE_SLEEPING;
+}
+
+/*
+ * Whether task_struct.blocked_on is a mutex, as since Linux 6.17. Older kernels have it only with
+ * CONFIG_DEBUG_MUTEXES, for another structure.
+ */
+static __always_inline bool knows_mutex(void)
+{
+	return bpf_core_field_exists(struct task_struct, blocked_on) &&
+	       !bpf_core_field_exists(struct mutex, magic);
+}
+
+/* Whether a task is in D for a lock that the kernel remembers: `blocker` is there since Linux 6.16. */
+static __always_inline bool waits_for_lock(const struct task_struct *task, const struct task_record *record)
+{
+	return with_calls && is_blocked(record) &&
+	       ((bpf_core_field_exists(task->blocker) && task->blocker != 0) ||
+		(knows_mutex() && task->blocked_on != NULL));
+}
+
+/* Fills the lock that the task at hand waits for, and the lock's owner. */
+__noinline int fill_lock(void)
+{
+	struct task_call *call = &whole.call;
+	const __u64 task = whole.record.task;
+	__u64 lock = 0, owner = 0;
+	__u32 type, number;
+
+	/* as numbers, since the verifier refuses arithmetic on pointers */
+	if (bpf_core_field_exists(struct task_struct, blocker))
+		FETCH_WORD(lock, task + bpf_core_field_offset(struct task_struct, blocker));
+	if (lock == 0 && knows_mutex())
+		FETCH_WORD(lock, task + bpf_core_field_offset(struct task_struct, blocked_on));
+	type = lock & BLOCKER_MASK;
+	lock -= type;
+	if (lock == 0)
+		return 0;
+	call->flags |= TASK_CALL_LOCK;
+	if (type == BLOCKER_MUTEX) {
+		call->lock = TASK_LOCK_MUTEX;
+		if (bpf_core_field_exists(struct mutex, owner.counter))
+			FETCH(owner, mutex, lock, owner.counter);
+		owner &= ~(__u64)MUTEX_FLAGS;
+	} else if (type == BLOCKER_SEMAPHORE) {
+		call->lock = TASK_LOCK_SEMAPHORE;
+		if (bpf_core_field_exists(struct semaphore, last_holder))
+			FETCH(owner, semaphore, lock, last_holder);
+	} else {
+		if (bpf_core_field_exists(struct rw_semaphore, owner.counter))
+			FETCH(owner, rw_semaphore, lock, owner.counter);
+		call->lock = (owner & RWSEM_READER_OWNED) != 0 ? TASK_LOCK_RWSEM_READ : TASK_LOCK_RWSEM;
+		owner &= ~(__u64)RWSEM_FLAGS;
+	}
+	if (owner == 0)
+		return 0;
+	call->owner = owner;
+	FETCH(number, task_struct, owner, tgid);
+	call->owner_tgid = number;
+	FETCH(number, task_struct, owner, pid);
+	call->owner_tid = number;
+	return 0;
+}
+
 static __always_inline bool has_descriptor(const struct task_call *call)
 {
 	const __u32 number = (__u32)call->number, abi = (call->flags & TASK_CALL_COMPAT) != 0;
@@ -518,11 +590,12 @@ static __always_inline void fill_call(struct task_struct *task)
 		return;
 	if (BPF_CORE_READ_BITFIELD(task, in_iowait) != 0)
 		call->flags = TASK_CALL_IN_IOWAIT;
-	if ((record->task_flags & (TASK_KERNEL_THREAD | TASK_IO_WORKER)) == 0) {
+	if ((record->task_flags & (TASK_KERNEL_THREAD | TASK_IO_WORKER)) == 0)
 		fill_registers(task, call);
-		if (with_files && has_descriptor(call))
-			fill_file((__u32)call->arguments[0]);
-	}
+	if (waits_for_lock(task, record) && (call->flags & TASK_CALL_IN_IOWAIT) == 0)
+		fill_lock();
+	else if (with_files && has_descriptor(call))
+		fill_file((__u32)call->arguments[0]);
 	barrier();
 	if (task->on_cpu != 0 || task->sched_info.last_arrival != record->last_arrival)
 		call->flags = TASK_CALL_MOVED;
@@ -712,10 +785,11 @@ static __always_inline __u32 judge(const struct task_struct *task, const struct 
 	/* the scheduler changes the statistics of a thread on a queue without its stamps, and a pass that
 	 * meets a task twice has to mark it both times */
 	if ((now->flags & TASK_RUNNING) != 0 || record->pass == pass || signs_differ(now, record) ||
-	    ((now->flags & TASK_ON_QUEUE) != 0 && (parts & TASK_PART_STATISTICS) != 0))
+	    ((now->flags & TASK_ON_QUEUE) != 0 && (parts & TASK_PART_STATISTICS) != 0) ||
+	    waits_for_lock(task, now)) /* the lock may have another owner by now */
 		return record->start_boottime == task->start_boottime ? TASK_MOVED : TASK_NEW;
 	if (now->state == 0 || now->last_queued != 0 || (now->state & STATE_LOCK_WAIT) != 0 ||
-	    (now->state & (STATE_SLEEPING | STATE_NO_LOAD)) == STATE_SLEEPING)
+	    is_blocked(now))
 		return TASK_WAITS;
 	return TASK_STILL;
 }

@@ -37,6 +37,7 @@
 #include "tests/cmocka_include.h"
 #include "tests/needs.h"
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "capture/pass_internal.h"
 #include "capture/wait_call.h"
@@ -50,6 +51,7 @@ enum {
 	CASES_MAX = 48,
 	STACK = 65536,
 	KEPT_ROUNDS = 100,
+	PEAK = 8 << 20,
 	ROUNDS = 3, /* after the first one in which all is as expected */
 	LOCKED = 2, /* value of a contended mutex */
 	OTHER_USER = 65534,
@@ -73,6 +75,9 @@ struct place {
 static struct {
 	struct place places[CASES_MAX];
 	int queue, semaphores;
+	bool names_locks, names_mutexes; /* this kernel tells who has the lock */
+	volatile bool reader_leaves;     /* the last reader of the directory is to go on */
+	volatile bool owner_left;        /* an owner has given its lock back */
 } * world;
 
 /* Says that the wait cannot be tried here, and does nothing else. */
@@ -91,6 +96,17 @@ static int require(int result, struct place *place)
 }
 
 /* --- waits --- */
+
+static void start_thread(void *(*body)(void *argument), void *argument)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK);
+	if (pthread_create(&thread, &attributes, body, argument) != 0)
+		_exit(1);
+}
 
 static void wait_for_timer(struct place *place)
 {
@@ -351,19 +367,132 @@ static void wait_for_ring(struct place *place)
 	syscall(SYS_io_uring_enter, ring, 0, 1, IORING_ENTER_GETEVENTS, NULL, 0);
 }
 
-static void wait_for_page(struct place *place)
+/* A page at which threads wait until a file, which tells of them, gives it to them. */
+struct missing_page {
+	char *start;
+	size_t size;
+	int file;
+};
+
+static struct missing_page map_missing(struct place *place)
 {
 	const size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	struct missing_page page = {
+		.start = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+		.size = size,
+		.file = require((int)syscall(SYS_userfaultfd, O_CLOEXEC), place),
+	};
 	struct uffdio_api api = {.api = UFFD_API};
-	struct uffdio_register area = {.mode = UFFDIO_REGISTER_MODE_MISSING};
-	volatile char *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	const int file = require((int)syscall(SYS_userfaultfd, O_CLOEXEC), place);
+	struct uffdio_register area = {.range = {(uintptr_t)page.start, size},
+				       .mode = UFFDIO_REGISTER_MODE_MISSING};
 
-	require(ioctl(file, UFFDIO_API, &api), place);
-	area.range.start = (uintptr_t)page;
-	area.range.len = size;
-	require(ioctl(file, UFFDIO_REGISTER, &area), place);
-	page[0] = 1;
+	require(ioctl(page.file, UFFDIO_API, &api), place);
+	require(ioctl(page.file, UFFDIO_REGISTER, &area), place);
+	return page;
+}
+
+static void wait_for_page(struct place *place)
+{
+	*(volatile char *)map_missing(place).start = 1;
+}
+
+/* A thread that takes a lock of the kernel and then waits for a page. */
+struct owner {
+	void (*take)(const struct owner *owner);
+	struct missing_page page;
+	int file;
+	volatile pid_t tid;
+};
+
+static void *run_owner(void *argument)
+{
+	struct owner *owner = argument;
+
+	prctl(PR_SET_NAME, "owner");
+	owner->tid = gettid();
+	owner->take(owner);
+	world->owner_left = true;
+	/* or the lock would be forgotten with it */
+	pause();
+	return NULL;
+}
+
+static void write_from_page(const struct owner *owner)
+{
+	if (write(owner->file, owner->page.start, 1) < 0)
+		_exit(1);
+}
+
+static void list_into_page(const struct owner *owner)
+{
+	syscall(SYS_getdents64, owner->file, owner->page.start, owner->page.size);
+}
+
+/* Starts a thread, and returns once it has the lock. */
+static void start_owner(struct place *place, struct owner *owner, const char *lock, bool is_named)
+{
+	struct uffd_msg message;
+
+	owner->page = map_missing(place);
+	start_thread(run_owner, owner);
+	if (read(owner->page.file, &message, sizeof(message)) != sizeof(message))
+		give_up(place);
+	if (is_named)
+		snprintf(place->object, sizeof(place->object), "%s %d owner", lock, (int)owner->tid);
+}
+
+static void wait_for_mutex(struct place *place)
+{
+	static struct owner owner = {.take = write_from_page};
+	int ends[2];
+	char byte;
+
+	require(pipe(ends), place);
+	owner.file = ends[1];
+	start_owner(place, &owner, "mutex held by", world->names_mutexes);
+	if (read(ends[0], &byte, 1) < 0)
+		give_up(place);
+}
+
+static void wait_for_writer(struct place *place)
+{
+	static struct owner owner = {.take = write_from_page};
+	int files[2];
+
+	open_lock_files(place, files);
+	place->object[0] = '\0';
+	owner.file = files[0];
+	start_owner(place, &owner, "rwsem held by", world->names_locks);
+	if (write(files[1], "", 1) < 0)
+		give_up(place);
+}
+
+static void write_directory(pid_t process, char ret_path[static 64])
+{
+	snprintf(ret_path, 64, "/tmp/ctop-directory-%d", (int)process);
+}
+
+static struct owner readers[] = {{.take = list_into_page}, {.take = list_into_page}};
+
+static void wait_for_readers(struct place *place)
+{
+	char path[64];
+
+	write_directory(getpid(), path);
+	require(mkdir(path, 0700), place);
+	for (size_t i = 0; i < ARRAY_COUNT(readers); i++) {
+		readers[i].file = require(open(path, O_RDONLY | O_DIRECTORY), place);
+		start_owner(place, &readers[i], "rwsem read by", world->names_locks);
+	}
+	unlinkat(readers[0].file, "nothing", 0);
+}
+
+static void remove_directory(pid_t process)
+{
+	char path[64];
+
+	write_directory(process, path);
+	rmdir(path);
 }
 
 static void run_on(struct place *place)
@@ -404,6 +533,9 @@ static const struct {
 	{"semaphore", WAIT_CLASS_MESSAGE_QUEUE, wait_for_semaphore},
 	{"ring", WAIT_CLASS_IO_URING, wait_for_ring},
 	{"page", WAIT_CLASS_FAULT, wait_for_page},
+	{"mutex", WAIT_CLASS_KERNEL_LOCK, wait_for_mutex},
+	{"writer", WAIT_CLASS_KERNEL_LOCK, wait_for_writer},
+	{"readers", WAIT_CLASS_KERNEL_LOCK, wait_for_readers},
 	{"running", WAIT_CLASS_CPU, run_on},
 };
 
@@ -417,17 +549,6 @@ static void *run_case(void *argument)
 	world->places[number].tid = gettid();
 	cases[number].wait(&world->places[number]);
 	return NULL;
-}
-
-static void start_thread(void *(*body)(void *argument), void *argument)
-{
-	pthread_attr_t attributes;
-	pthread_t thread;
-
-	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, STACK);
-	if (pthread_create(&thread, &attributes, body, argument) != 0)
-		_exit(1);
 }
 
 static void run_scene(void *argument)
@@ -512,6 +633,7 @@ static void test_classes(void **state)
 			print_message("no %s here\n", cases[i].name);
 	}
 	live_end(process);
+	remove_directory(process);
 	msgctl(world->queue, IPC_RMID, NULL);
 	semctl(world->semaphores, 0, IPC_RMID);
 	capture_close(capture);
@@ -655,6 +777,91 @@ static void test_restart(void **state)
 	await("threads to wait for the same", restarters_wait(capture, process, WAIT_CLASS_UNKNOWN));
 	live_end(process);
 	capture_close(capture);
+}
+
+/* --- owners --- */
+
+static void *wait_for_readers_alone(void *argument)
+{
+	struct place *place = argument;
+
+	place->tid = gettid();
+	wait_for_readers(place);
+	return NULL;
+}
+
+static void *let_reader_leave(void *argument)
+{
+	const struct missing_page *page = &readers[ARRAY_COUNT(readers) - 1].page;
+	struct uffdio_zeropage zero = {0};
+
+	while (!world->reader_leaves)
+		live_sleep_ms(1);
+	zero.range.start = (uintptr_t)page->start;
+	zero.range.len = page->size;
+	ioctl(page->file, UFFDIO_ZEROPAGE, &zero);
+	return argument;
+}
+
+static void run_readers(void *argument)
+{
+	void *memory = mmap(NULL, PEAK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)argument;
+	/* a new peak of the process's memory would be a reason to read all of its threads */
+	if (memory == MAP_FAILED)
+		_exit(1);
+	memset(memory, 1, PEAK);
+	munmap(memory, PEAK);
+	start_thread(wait_for_readers_alone, &world->places[0]);
+	start_thread(let_reader_leave, NULL);
+}
+
+static bool waits_for_lock(struct capture *capture, pid_t process, const char *object)
+{
+	struct snapshot *round = live_round(capture);
+	const long row = live_row(round, (uint32_t)process, (uint32_t)world->places[0].tid);
+	const bool result = row >= 0 && round->wait_class[row] == WAIT_CLASS_KERNEL_LOCK &&
+			    strcmp(object_of(round, row), object) == 0;
+
+	snapshot_release(round);
+	return result || world->places[0].is_missing;
+}
+
+/* The owner of a lock changes while a thread that waits for it stands still. */
+static void test_owner_leaves(void **state)
+{
+	struct capture *capture = live_open(NULL, 0);
+	struct place *place = &world->places[0];
+	pid_t process;
+
+	(void)state;
+	memset(world->places, 0, sizeof(world->places));
+	world->reader_leaves = world->owner_left = false;
+	process = live_start(run_readers, NULL);
+	await("the thread to wait", waits_for_lock(capture, process, place->object));
+	world->reader_leaves = true;
+	await("the reader to leave", world->owner_left || place->is_missing);
+	assert_true(waits_for_lock(capture, process, world->names_locks ? "rwsem" : ""));
+	live_end(process);
+	remove_directory(process);
+	capture_close(capture);
+	if (place->is_missing)
+		skip_test("needs userfaultfd(2)");
+}
+
+/* Finds out what this kernel remembers of threads in D, by members of structures that nothing else has. */
+static void find_lock_names(void)
+{
+	static const char blocker[] = "\0last_holder", mutex[] = "\0blocked_on";
+	struct buffer types = {0};
+
+	if (file_read(AT_FDCWD, "/sys/kernel/btf/vmlinux", &types, SIZE_MAX) == 0) {
+		world->names_locks = memmem(types.data, types.length, blocker, sizeof(blocker)) != NULL;
+		world->names_mutexes = world->names_locks ||
+				       memmem(types.data, types.length, mutex, sizeof(mutex)) != NULL;
+	}
+	buffer_release(&types);
 }
 
 /* --- many objects --- */
@@ -978,10 +1185,12 @@ int main(void)
 		cmocka_unit_test(test_restart),      cmocka_unit_test(test_many_objects),
 		cmocka_unit_test(test_permission),   cmocka_unit_test(test_host),
 		cmocka_unit_test(test_without_room), cmocka_unit_test(test_throttled),
+		cmocka_unit_test(test_owner_leaves),
 	};
 
 	world = mmap(NULL, sizeof(*world), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (world == MAP_FAILED)
 		return 1;
+	find_lock_names();
 	return live_choose_bpf() ? cmocka_run_group_tests_name("wait classes", tests, NULL, NULL) : 0;
 }
