@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "call_text.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/number.h"
 #include "base/unicode.h"
@@ -26,20 +31,31 @@ enum {
 	MAPS_MAX = 8 * 1024 * 1024,
 	INFO_MAX = 256 * 1024,
 	NUMBERS_SIZE = 128, /* of a line of `maps` up to its path */
+	SOCKETS_MAX = 8 * 1024 * 1024,
+	PEERS_MAX = 3, /* processes at the other end that are named */
 };
+
+/* CPU time after which a search through the descriptors of all processes ends. */
+#define SEARCH_NS (100 * NS_PER_MS)
+
+static bool read_link(int directory, const char *path, char ret_link[static LINK_SIZE])
+{
+	const ssize_t length = readlinkat(directory, path, ret_link, LINK_SIZE - 1);
+
+	ret_link[length > 0 ? length : 0] = '\0';
+	return length > 0;
+}
 
 static void append_link(struct buffer *text, int task, int descriptor)
 {
 	char path[32], link[LINK_SIZE];
-	ssize_t length;
 
 	snprintf(path, sizeof(path), "fd/%d", descriptor);
-	length = readlinkat(task, path, link, sizeof(link));
 	buffer_append_format(text, "%d", descriptor);
-	if (length <= 0)
+	if (!read_link(task, path, link))
 		return;
 	buffer_append_char(text, '<');
-	unicode_append_printable(text, link, (size_t)length, "?");
+	unicode_append_printable(text, link, strlen(link), "?");
 	buffer_append_char(text, '>');
 }
 
@@ -184,12 +200,20 @@ static void append_watched(struct buffer *text, int epoll, int task)
 	buffer_release(&information);
 }
 
-void call_text_append(struct buffer *text, const struct procfs_syscall *call, int task)
+static struct wait_call decode_call(const struct procfs_syscall *call)
 {
 	struct wait_call wait = {
 		.number = call->number,
 		.is_compat = procfs_syscall_is_compat(call),
 	};
+
+	memcpy(wait.arguments, call->arguments, sizeof(wait.arguments));
+	return wait;
+}
+
+void call_text_append(struct buffer *text, const struct procfs_syscall *call, int task)
+{
+	const struct wait_call wait = decode_call(call);
 	unsigned int count;
 	const char *name;
 
@@ -199,11 +223,154 @@ void call_text_append(struct buffer *text, const struct procfs_syscall *call, in
 		buffer_append_text(text, "no system call: a page fault or another exception");
 		return;
 	}
-	memcpy(wait.arguments, call->arguments, sizeof(wait.arguments));
 	append_call(text, &wait, call->arguments, task);
 	name = wait_call_name(&wait, &count);
 	if (name != NULL && wait_call_class(&wait) == WAIT_CLASS_FUTEX)
 		append_mapping(text, call->arguments[0], task);
 	else if (name != NULL && is_epoll(name))
 		append_watched(text, (int)call->arguments[0], task);
+}
+
+/* --- the other end of a pipe or a socket --- */
+
+/* A search for the processes that have a file open. */
+struct search {
+	char link[LINK_SIZE]; /* of the file's descriptors */
+	mode_t mode;       /* S_IRUSR, S_IWUSR or both: the descriptor allows reading, writing, or either */
+	uint64_t until_ns; /* of this process's CPU time */
+	bool is_late;      /* that time was over before the end */
+	bool is_refused;   /* descriptors of some processes must not be read */
+};
+
+/* Whether a process has such a descriptor. The permissions of its link are what the descriptor allows. */
+static bool has_open(int proc, const char *process, struct search *search)
+{
+	char path[NAME_MAX + sizeof("/fd")], link[LINK_SIZE];
+	bool result = false;
+	const struct dirent *entry;
+	struct stat status;
+	DIR *directory;
+
+	snprintf(path, sizeof(path), "%s/fd", process);
+	directory = file_open_directory(proc, path);
+	if (directory == NULL) {
+		search->is_refused |= errno == EACCES || errno == EPERM;
+		return false;
+	}
+	while (!result && !search->is_late && (entry = readdir(directory)) != NULL) {
+		result = read_link(dirfd(directory), entry->d_name, link) &&
+			 strcmp(link, search->link) == 0 &&
+			 fstatat(dirfd(directory), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+			 (status.st_mode & search->mode) != 0;
+		search->is_late = clock_ns(CLOCK_PROCESS_CPUTIME_ID) > search->until_ns;
+	}
+	closedir(directory);
+	return result;
+}
+
+/* Appends the processes that have a file open, or why none was found. */
+static void append_processes(struct buffer *text, const char *verb, int proc, struct search *search)
+{
+	DIR *processes = file_open_directory(proc, ".");
+	const struct dirent *entry;
+	size_t count = 0;
+
+	while (processes != NULL && !search->is_late && (entry = readdir(processes)) != NULL) {
+		char path[NAME_MAX + sizeof("/comm")];
+		struct buffer name = {0};
+
+		if (!isdigit((unsigned char)entry->d_name[0]) || !has_open(proc, entry->d_name, search))
+			continue;
+		if (count++ == PEERS_MAX) {
+			buffer_append_text(text, " and more");
+			break;
+		}
+		snprintf(path, sizeof(path), "%s/comm", entry->d_name);
+		(void)read_task_file(proc, path, NUMBERS_SIZE, &name);
+		buffer_append_format(text, "%s %s ", count == 1 ? verb : ",", entry->d_name);
+		unicode_append_printable(text, name.data, name.length != 0 ? name.length - 1 : 0, "?");
+		buffer_release(&name);
+	}
+	if (processes != NULL)
+		closedir(processes);
+	if (count == 0)
+		buffer_append_format(text, "other end not found%s",
+				     search->is_late      ? " within 0.1 s"
+				     : search->is_refused ? ": not permitted for all processes"
+							  : "");
+}
+
+/* The ends of a socket, ADDRESS:PORT in hexadecimal digits, in a line of `net/tcp` or `net/tcp6`. */
+struct tcp_line {
+	struct text local, remote, inode;
+};
+
+static bool next_tcp_line(struct text *rest, struct tcp_line *ret_line)
+{
+	struct text line, words[10] = {0};
+
+	if (!text_next_line(rest, &line))
+		return false;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]) && text_next_word(&line, &words[i]); i++) {
+		/* an IPv4 address mapped into IPv6: the other end may be an IPv4 socket */
+		if (text_starts_with(words[i], "0000000000000000FFFF0000"))
+			words[i] = (struct text){words[i].data + 24, words[i].length - 24};
+	}
+	*ret_line = (struct tcp_line){words[1], words[2], words[9]};
+	return true;
+}
+
+static bool is_same_text(struct text a, struct text b)
+{
+	return a.length == b.length && memcmp(a.data, b.data, a.length) == 0;
+}
+
+/* Finds the TCP socket in the task's network namespace that has the ends of another socket, swapped. */
+static bool find_tcp_peer(int task, const char *link, char ret_link[static LINK_SIZE])
+{
+	struct buffer sockets = {0}, more = {0};
+	struct tcp_line own = {0}, line;
+	char inode[24];
+	bool result = false, is_known = false;
+
+	if (sscanf(link, "socket:[%23[0-9]", inode) != 1)
+		return false;
+	/* of too large a table the beginning is searched */
+	(void)read_task_file(task, "net/tcp", SOCKETS_MAX, &sockets);
+	(void)read_task_file(task, "net/tcp6", SOCKETS_MAX, &more);
+	buffer_append(&sockets, more.data, more.length);
+	for (struct text rest = text_of(&sockets); !is_known && next_tcp_line(&rest, &own);)
+		is_known = text_equals(own.inode, inode);
+	for (struct text rest = text_of(&sockets); is_known && !result && next_tcp_line(&rest, &line);)
+		result = is_same_text(line.local, own.remote) && is_same_text(line.remote, own.local);
+	if (result)
+		snprintf(ret_link, LINK_SIZE, "socket:[%.*s]", (int)line.inode.length, line.inode.data);
+	buffer_release(&sockets);
+	buffer_release(&more);
+	return result;
+}
+
+void call_text_append_peer(struct buffer *text, const struct procfs_syscall *call, int task, int proc)
+{
+	const struct wait_call wait = decode_call(call);
+	struct search search = {.mode = S_IRUSR | S_IWUSR,
+				.until_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + SEARCH_NS};
+	const char *verb = "with";
+	char path[32], link[LINK_SIZE];
+	struct stat status;
+
+	snprintf(path, sizeof(path), "fd/%d", (int)call->arguments[0]);
+	if (call->is_running || procfs_syscall_is_copy(call) ||
+	    !wait_call_has_descriptor(wait.is_compat, wait.number) || !read_link(task, path, link) ||
+	    fstatat(task, path, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		return;
+	if (strncmp(link, "pipe:", 5) == 0) {
+		search.mode = (status.st_mode & S_IWUSR) != 0 ? S_IRUSR : S_IWUSR;
+		verb = search.mode == S_IWUSR ? "from" : "to";
+		memcpy(search.link, link, sizeof(link));
+	} else if (!find_tcp_peer(task, link, search.link)) {
+		return;
+	}
+	buffer_append_format(text, "%s\n", link);
+	append_processes(text, verb, proc, &search);
 }

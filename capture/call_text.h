@@ -12,4 +12,11 @@
  */
 void call_text_append(struct buffer *text, const struct procfs_syscall *call, int task);
 
+/*
+ * Appends, if the call waits for a pipe or a TCP socket of this host, the link of its descriptor and in a
+ * second line the processes at the other end: "from 4711 gzip", "to" or "with". `proc` is the directory of
+ * all processes, which are searched for up to 0.1 s; the text says if that or the rights did not suffice.
+ */
+void call_text_append_peer(struct buffer *text, const struct procfs_syscall *call, int task, int proc);
+
 #endif

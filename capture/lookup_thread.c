@@ -197,13 +197,17 @@ static void read_sleep(int proc, const struct lookup_request *request, struct lo
 	buffer_release(&lines);
 }
 
-/* syscall: proc_pid_syscall() in fs/proc/base.c, which asks for what attaching to the process takes. */
+/*
+ * The call, or its peer. syscall: proc_pid_syscall() in fs/proc/base.c, which asks for what attaching to the
+ * process takes.
+ */
 static void read_call(int proc, const struct lookup_request *request, struct lookup_answer *answer)
 {
 	struct buffer text = {0}, lines = {0};
 	struct thread_reading facts;
 	struct procfs_syscall call;
 	char path[PATH_SIZE];
+	bool is_known;
 	int task;
 
 	snprintf(path, sizeof(path), "%u/task/%u", request->tgid, request->tid);
@@ -217,8 +221,12 @@ static void read_call(int proc, const struct lookup_request *request, struct loo
 	if (answer->reason == REASON_READ && !thread_reading_is_kernel(&facts) &&
 	    (facts.flags & PROCFS_PF_IO_WORKER) == 0) {
 		answer->reason = read_file(task, "syscall", STAT_MAX, &text);
-		if (answer->reason == REASON_READ && procfs_parse_syscall(text.data, text.length, &call))
+		is_known = answer->reason == REASON_READ &&
+			   procfs_parse_syscall(text.data, text.length, &call);
+		if (is_known && request->kind == LOOKUP_CALL)
 			call_text_append(&lines, &call, task);
+		else if (is_known)
+			call_text_append_peer(&lines, &call, task, proc);
 	}
 	set_text(answer, &lines);
 	close(task);
@@ -259,6 +267,7 @@ static const uint64_t kind_rights[LOOKUP_KIND_COUNT] = {
 	[LOOKUP_SLEEP] = RIGHTS_BIT(CAP_SYS_PTRACE) | RIGHTS_BIT(CAP_SYS_ADMIN) |
 			 RIGHTS_BIT(CAP_DAC_READ_SEARCH),
 	[LOOKUP_CALL] = RIGHTS_BIT(CAP_SYS_PTRACE),
+	[LOOKUP_PEER] = RIGHTS_BIT(CAP_SYS_PTRACE) | RIGHTS_BIT(CAP_DAC_READ_SEARCH),
 };
 
 struct lookup_thread {

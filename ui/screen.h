@@ -141,10 +141,11 @@ struct asked_courses {
 struct metrics_page {
 	char *name; /* owned */
 	size_t name_length;
-	struct table_row task; /* of a thread: its numbers alone, for lookups; process 0 else */
-	int sleep_lines;       /* most lines that said where the thread sleeps */
-	bool is_gone;          /* the row is not there any more */
-	bool is_unfolded;      /* also those that are not available, on every such page */
+	struct table_row task;   /* of a thread: its numbers alone, for lookups; process 0 else */
+	struct buffer waits_for; /* of a thread: session_append_waits_for() */
+	int sleep_lines;         /* most lines that said where the thread sleeps */
+	bool is_gone;            /* the row is not there any more */
+	bool is_unfolded;        /* also those that are not available, on every such page */
 };
 
 /* The page of who delays whom, or wakes whom. */
@@ -365,6 +366,13 @@ void screen_lookup_append_sleep(struct ui *ui, const struct table_row *row, stru
 
 /* The same of the system call that it sleeps in, as strace(1) writes it, and what that waits for. */
 void screen_lookup_append_call(struct ui *ui, const struct table_row *row, struct buffer *line);
+
+/*
+ * The same of the processes at the other end of the pipe or socket in its call, whose text is in `call`:
+ * "  from 4711 gzip".
+ */
+void screen_lookup_append_peer(struct ui *ui, const struct table_row *row, const struct buffer *call,
+			       struct buffer *line);
 
 /* --- screen_list.c: groups and threads --- */
 

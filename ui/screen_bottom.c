@@ -46,6 +46,7 @@ void screen_close_page(struct ui *ui)
 	table_release(ui->page_table);
 	ui->page_table = NULL;
 	free(ui->metrics.name);
+	buffer_release(&ui->metrics.waits_for);
 	ui->metrics = (struct metrics_page){.is_unfolded = ui->metrics.is_unfolded};
 	graph_close(&ui->graph);
 }

@@ -294,6 +294,7 @@ void screen_lookup_explain(struct ui *ui, const struct table_row *row, enum colu
 	if (entry != NULL && entry->text != NULL && *entry->text != '\0') {
 		buffer_append_text(lines, "System call: ");
 		append_joined(entry->text, "\n  ", lines);
+		screen_lookup_append_peer(ui, row, lines, lines);
 		buffer_append_char(lines, '\n');
 	}
 }
@@ -333,4 +334,16 @@ void screen_lookup_append_call(struct ui *ui, const struct table_row *row, struc
 		return;
 	buffer_append_text(line, "system call: ");
 	append_joined(entry->text, "  ", line);
+}
+
+void screen_lookup_append_peer(struct ui *ui, const struct table_row *row, const struct buffer *call,
+			       struct buffer *line)
+{
+	const struct lookup_entry *entry = screen_lookup_of(ui, row, LOOKUP_PEER);
+	const char *peer = entry != NULL && entry->text != NULL ? strchr(entry->text, '\n') : NULL;
+
+	/* the thread may be in another call by now, and its peer is asked for less often */
+	if (peer != NULL && call->length != 0 &&
+	    memmem(call->data, call->length, entry->text, (size_t)(peer - entry->text)) != NULL)
+		buffer_append_format(line, "  %s", peer + 1);
 }

@@ -98,22 +98,28 @@ static int draw_line(const struct buffer *line, struct area area, int used)
 }
 
 /*
- * Draws where in the kernel a thread sleeps, and its system call, in a line each. Returns the number of
- * lines.
+ * Draws what a thread waits for, its system call, and where in the kernel it sleeps, in a line each. Returns
+ * the number of lines.
  */
 static int draw_sleep(struct ui *ui, struct area area)
 {
-	struct buffer line = {0};
+	const struct table_row *task = &ui->metrics.task;
+	struct buffer waits_for = {0}, call = {0}, sleep = {0};
 	int used = 0;
 
 	if (!ui->metrics.is_gone) {
-		screen_lookup_append_sleep(ui, &ui->metrics.task, &line);
-		used += draw_line(&line, area, used);
-		buffer_clear(&line);
-		screen_lookup_append_call(ui, &ui->metrics.task, &line);
-		used += draw_line(&line, area, used);
+		screen_lookup_append_call(ui, task, &call);
+		buffer_append(&waits_for, ui->metrics.waits_for.data, ui->metrics.waits_for.length);
+		if (waits_for.length != 0)
+			screen_lookup_append_peer(ui, task, &call, &waits_for);
+		screen_lookup_append_sleep(ui, task, &sleep);
+		used += draw_line(&waits_for, area, used);
+		used += draw_line(&call, area, used);
+		used += draw_line(&sleep, area, used);
 	}
-	buffer_release(&line);
+	buffer_release(&waits_for);
+	buffer_release(&call);
+	buffer_release(&sleep);
 	/* the lines stay while they are asked again, so that nothing moves */
 	if (ui->metrics.sleep_lines < used)
 		ui->metrics.sleep_lines = used;

@@ -31,6 +31,12 @@ static void fill(void *context, size_t first, size_t count)
 
 static struct table *make_metrics(struct ui *ui)
 {
+	struct metrics_page *page = &ui->metrics;
+
+	buffer_clear(&page->waits_for);
+	if (page->task.tid != 0)
+		session_append_waits_for(ui->session, &ui->view, ui->page_row.key, ui->page_row.key_length,
+					 &page->waits_for);
 	return session_metric_table(ui->session, &ui->view, ui->page_row.key, ui->page_row.key_length);
 }
 

@@ -6,7 +6,10 @@
 #include "base/clock.h"
 #include "base/memory.h"
 
-/* A program that is replaced (execve(2)) keeps its number: what is shown is read again after this. */
+/*
+ * A program that is replaced (execve(2)) keeps its number: what is shown is read again after this. The search
+ * for the other end of a file is expensive, too.
+ */
 #define COMMAND_AGE_NS (10 * NS_PER_S)
 /* The place where a thread sleeps is asked for in each round, but not more often than this. */
 #define SLEEP_AGE_NS (400 * NS_PER_MS)
@@ -99,7 +102,9 @@ bool lookup_is_due(const struct lookup_entry *entry, uint64_t now_ns)
 		return age_ns >= ANSWER_AGE_NS;
 	if (entry->reason == REASON_NOT_READ)
 		return age_ns >= LOOKUP_PATIENCE_NS;
-	return age_ns >= (entry->request.kind == LOOKUP_COMMAND ? COMMAND_AGE_NS : SLEEP_AGE_NS);
+	return age_ns >= (entry->request.kind == LOOKUP_COMMAND || entry->request.kind == LOOKUP_PEER
+				  ? COMMAND_AGE_NS
+				  : SLEEP_AGE_NS);
 }
 
 void lookup_cache_take(struct lookup_cache *cache, const struct lookup_answer *answer)

@@ -18,6 +18,7 @@ enum lookup_kind {
 	LOOKUP_COMMAND, /* command line of a process */
 	LOOKUP_SLEEP,   /* where in the kernel a thread sleeps */
 	LOOKUP_CALL,    /* the system call in which a thread sleeps */
+	LOOKUP_PEER,    /* the processes at the other end of the file that this call waits for */
 	LOOKUP_KIND_COUNT,
 };
 
@@ -41,7 +42,8 @@ struct lookup_answer {
 	/*
 	 * Fit for a terminal, UTF-8. For LOOKUP_SLEEP the function that the thread sleeps in (empty while it
 	 * runs), and in further lines the functions that led there, the innermost first. For LOOKUP_CALL the
-	 * call (empty while the thread runs), and in further lines what it waits for.
+	 * call (empty while the thread runs), and in further lines what it waits for. For LOOKUP_PEER the
+	 * link of the descriptor, and in a second line who has the other end; empty for other files.
 	 */
 	char text[LOOKUP_TEXT_MAX + 1]; /* with a NUL behind `length` bytes */
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Looking up command lines, where threads sleep and in which call, by a reader that may hang. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -304,6 +306,160 @@ static void test_call(void **state)
 	lookup_thread_stop(lookups);
 }
 
+/* --- the other end --- */
+
+static void write_pipe(void)
+{
+	static const char bytes[1 << 21];
+
+	(void)!write(PIPE_DESCRIPTOR, bytes, sizeof(bytes));
+}
+
+static void open_reader(int ret_ends[2])
+{
+	assert_int_equal(pipe(ret_ends), 0);
+}
+
+static void open_writer(int ret_ends[2])
+{
+	int ends[2];
+
+	assert_int_equal(pipe(ends), 0);
+	ret_ends[0] = ends[1];
+	ret_ends[1] = ends[0];
+}
+
+/* Nobody has the other end: it is on its way in a socket, which stays. */
+static void open_unheld(int ret_ends[2])
+{
+	static int way[2];
+	char control[CMSG_SPACE(sizeof(int))] = {0};
+	char byte = 0;
+	struct iovec vector = {&byte, 1};
+	struct msghdr message = {.msg_iov = &vector,
+				 .msg_iovlen = 1,
+				 .msg_control = control,
+				 .msg_controllen = sizeof(control)};
+	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+
+	assert_int_equal(pipe(ret_ends), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, way), 0);
+	*header = (struct cmsghdr){
+		.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int))};
+	memcpy(CMSG_DATA(header), &ret_ends[1], sizeof(int));
+	assert_int_equal(sendmsg(way[0], &message, 0), 1);
+	close(ret_ends[1]);
+	ret_ends[1] = way[0];
+}
+
+static void open_unix(int ret_ends[2])
+{
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ret_ends), 0);
+}
+
+static void connect_to(int listener, uint16_t port, int ret_ends[2])
+{
+	struct sockaddr_in address = {
+		.sin_family = AF_INET, .sin_port = port, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+
+	assert_int_equal(listen(listener, 1), 0);
+	ret_ends[0] = socket(AF_INET, SOCK_STREAM, 0);
+	assert_int_equal(connect(ret_ends[0], (struct sockaddr *)&address, sizeof(address)), 0);
+	ret_ends[1] = accept(listener, NULL, NULL);
+	assert_true(ret_ends[1] >= 0);
+	close(listener);
+}
+
+static void open_tcp(int ret_ends[2])
+{
+	const int listener = socket(AF_INET, SOCK_STREAM, 0);
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t length = sizeof(address);
+
+	assert_int_equal(bind(listener, (struct sockaddr *)&address, length), 0);
+	assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &length), 0);
+	connect_to(listener, address.sin_port, ret_ends);
+}
+
+/* The other end is a socket of IPv6. */
+static void open_mapped_tcp(int ret_ends[2])
+{
+	const int listener = socket(AF_INET6, SOCK_STREAM, 0);
+	struct sockaddr_in6 address = {.sin6_family = AF_INET6};
+	socklen_t length = sizeof(address);
+
+	if (listener < 0 || bind(listener, (struct sockaddr *)&address, length) != 0) {
+		print_message("no IPv6 here\n");
+		open_tcp(ret_ends);
+		return;
+	}
+	assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &length), 0);
+	connect_to(listener, address.sin6_port, ret_ends);
+}
+
+/* A child that sleeps in a call about its end; the other end stays here. */
+static uint32_t start_peer(const int ends[2], void (*call)(void))
+{
+	const pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		dup2(ends[0], PIPE_DESCRIPTOR);
+		close(ends[0]);
+		close(ends[1]);
+		call();
+		_exit(0);
+	}
+	return (uint32_t)pid;
+}
+
+/* The processes at the other end of what a thread reads or writes. */
+static void test_peer(void **state)
+{
+	static const struct {
+		void (*open)(int ret_ends[2]);
+		void (*call)(void);
+		const char *format; /* of the answer, by link, id and name of this process */
+	} cases[] = {
+		{open_reader, read_pipe, "%s\nfrom %d %s"},
+		{open_writer, write_pipe, "%s\nto %d %s"},
+		{open_tcp, read_pipe, "%s\nwith %d %s"},
+		{open_mapped_tcp, read_pipe, "%s\nwith %d %s"},
+		{open_unheld, read_pipe, "%s\nother end not found"},
+		{open_unix, read_pipe, ""},
+	};
+	struct lookup_thread *lookups = start(NULL);
+	char name[16], path[64], expected[160];
+
+	(void)state;
+	prctl(PR_GET_NAME, name);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct lookup_request request = {.kind = LOOKUP_PEER};
+		struct lookup_answer answer;
+		char link[64] = "";
+		int ends[2];
+
+		cases[i].open(ends);
+		request.tgid = request.tid = start_peer(ends, cases[i].call);
+		request.start_time = start_of(request.tgid);
+		snprintf(path, sizeof(path), "/proc/%u/fd/%d", request.tgid, PIPE_DESCRIPTOR);
+		await("it has its end", readlink(path, link, sizeof(link) - 1) > 0);
+		snprintf(expected, sizeof(expected), cases[i].format, link, getpid(), name);
+		/* other users' processes may not be looked into */
+		await("its peer", (answer = find_out(lookups, request)).reason != REASON_READ ||
+					  (strncmp(answer.text, expected, strlen(expected)) == 0 &&
+					   (answer.text[strlen(expected)] == '\0' ||
+					    answer.text[strlen(expected)] == ':')));
+		if (answer.reason != REASON_READ)
+			assert_int_equal(answer.reason, REASON_NOT_PERMITTED);
+		close(ends[0]);
+		close(ends[1]);
+		end_sleeper(request.tgid);
+	}
+	lookup_thread_stop(lookups);
+}
+
 static void write_file(const char *name, const char *text)
 {
 	char path[128];
@@ -392,7 +548,7 @@ int main(void)
 		cmocka_unit_test(test_command), cmocka_unit_test(test_ended_leader),
 		cmocka_unit_test(test_sleep),   cmocka_unit_test(test_deadline),
 		cmocka_unit_test(test_cache),   cmocka_unit_test(test_title),
-		cmocka_unit_test(test_call),
+		cmocka_unit_test(test_call),    cmocka_unit_test(test_peer),
 	};
 
 	return cmocka_run_group_tests(tests, start_supervisor, stop_supervisor);

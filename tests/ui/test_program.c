@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The built program in a real pseudoterminal: live on this host's threads, and files. */
 #include <dirent.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
@@ -104,6 +105,40 @@ static void test_live_finds_threads(void **state)
 	pty_show(&pty, "\033[F\r", "since base");
 	pty_wait_text(&pty, "  asleep");
 	pty_quit(&pty);
+}
+
+/* The page of a thread says who is at the other end of its pipe, and where in the kernel it sleeps. */
+static void test_peer(void **state)
+{
+	char option[24], name[16], said[64], byte;
+	struct pty_screen pty;
+	pid_t child;
+	int ends[2];
+
+	(void)state;
+	need_capability(CAP_SYS_PTRACE, "read calls and descriptors of other processes");
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(ends[1]);
+		_exit(read(ends[0], &byte, 1) != 0);
+	}
+	prctl(PR_GET_NAME, name);
+	snprintf(option, sizeof(option), "--pid=%d", child);
+	start_program(&pty, 24, 80, "-d0.5", "-gpid", option);
+	pty_show(&pty, "a", "1 thread in 1 group by pid");
+	pty_show(&pty, "\r", "> threads");
+	pty_show(&pty, "\r", "since base");
+	snprintf(said, sizeof(said), "waits for: pipe  from %d %s", getpid(), name);
+	pty_wait_text(&pty, said);
+	pty_wait_text(&pty, "system call: read(");
+	pty_wait_text(&pty, "in the kernel: ");
+	pty_quit(&pty);
+	close(ends[1]);
+	waitpid(child, NULL, 0);
+	close(ends[0]);
 }
 
 /* After suspending and continuing in the background, where it stops again, one signal ends ctop. */
@@ -613,6 +648,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_live_finds_threads),
+		cmocka_unit_test(test_peer),
 		cmocka_unit_test(test_end_in_background),
 		cmocka_unit_test(test_titles),
 		cmocka_unit_test(test_heap_tab),
