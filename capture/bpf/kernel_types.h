@@ -21,6 +21,8 @@
 
 enum {
 	JOBCTL_TRAP_FREEZE = 1 << 23, /* include/linux/sched/jobctl.h */
+	STATUS_COMPAT = 1 << 1,       /* TS_COMPAT of arch/x86/include/asm/thread_info.h */
+	FLAG_32BIT = 1 << 22,         /* of TIF_32BIT, arch/arm64/include/asm/thread_info.h */
 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -404,6 +406,39 @@ static __always_inline struct task_struct *plain_task(struct task_struct *task)
 	if (bpf_rdonly_cast)
 		return bpf_rdonly_cast(task, bpf_core_type_id_kernel(struct task_struct));
 	return task;
+}
+
+/*
+ * Fills the registers of a user thread that sleeps: it entered the kernel by a system call or by an
+ * exception, and its registers are those of that moment (syscall_get_nr() and syscall_get_arguments() of
+ * each architecture). Only the trusted pointer is accepted.
+ */
+static __always_inline void fill_registers(struct task_struct *task, struct task_call *call)
+{
+	const struct pt_regs *registers = (const void *)bpf_task_pt_regs(task);
+
+	if (bpf_core_field_exists(registers->orig_ax)) {
+		call->flags |= TASK_CALL_READ;
+		call->number = (__s32)registers->orig_ax;
+		call->arguments[2] = registers->dx;
+		if ((task->thread_info.status & STATUS_COMPAT) == 0) {
+			call->arguments[0] = registers->di;
+			call->arguments[1] = registers->si;
+		} else {
+			call->flags |= TASK_CALL_COMPAT;
+			call->arguments[0] = (__u32)registers->bx;
+			call->arguments[1] = (__u32)registers->cx;
+			call->arguments[2] = (__u32)registers->dx;
+		}
+	} else if (bpf_core_field_exists(registers->syscallno)) {
+		call->flags |= TASK_CALL_READ;
+		if ((task->thread_info.flags & FLAG_32BIT) != 0)
+			call->flags |= TASK_CALL_COMPAT;
+		call->number = registers->syscallno;
+		call->arguments[0] = registers->orig_x0;
+		call->arguments[1] = registers->regs[1];
+		call->arguments[2] = registers->regs[2];
+	}
 }
 
 #endif

@@ -14,8 +14,6 @@ enum {
 	STATE_SLEEPING = 0x02,     /* TASK_UNINTERRUPTIBLE of include/linux/sched.h */
 	STATE_NO_LOAD = 0x400,     /* TASK_NOLOAD: with it, it is TASK_IDLE */
 	STATE_LOCK_WAIT = 0x1000,  /* TASK_RTLOCK_WAIT */
-	STATUS_COMPAT = 1 << 1,    /* TS_COMPAT of arch/x86/include/asm/thread_info.h */
-	FLAG_32BIT = 1 << 22,      /* of TIF_32BIT, arch/arm64/include/asm/thread_info.h */
 	FORMAT_MASK = 0170000,     /* S_IFMT of include/uapi/linux/stat.h */
 	FORMAT_SOCKET = 0140000,
 	FORMAT_CHARACTER = 0020000,
@@ -470,39 +468,6 @@ __noinline int fill_file(__u32 descriptor)
 	if (file_after == file)
 		call->flags |= TASK_CALL_FILE;
 	return 0;
-}
-
-/*
- * Fills the registers of a user thread that sleeps: it entered the kernel by a system call or by an
- * exception, and its registers are those of that moment (syscall_get_nr() and syscall_get_arguments() of
- * each architecture). Only the trusted pointer is accepted.
- */
-static __always_inline void fill_registers(struct task_struct *task, struct task_call *call)
-{
-	const struct pt_regs *registers = (const void *)bpf_task_pt_regs(task);
-
-	if (bpf_core_field_exists(registers->orig_ax)) {
-		call->flags |= TASK_CALL_READ;
-		call->number = (__s32)registers->orig_ax;
-		call->arguments[2] = registers->dx;
-		if ((task->thread_info.status & STATUS_COMPAT) == 0) {
-			call->arguments[0] = registers->di;
-			call->arguments[1] = registers->si;
-		} else {
-			call->flags |= TASK_CALL_COMPAT;
-			call->arguments[0] = (__u32)registers->bx;
-			call->arguments[1] = (__u32)registers->cx;
-			call->arguments[2] = (__u32)registers->dx;
-		}
-	} else if (bpf_core_field_exists(registers->syscallno)) {
-		call->flags |= TASK_CALL_READ;
-		if ((task->thread_info.flags & FLAG_32BIT) != 0)
-			call->flags |= TASK_CALL_COMPAT;
-		call->number = registers->syscallno;
-		call->arguments[0] = registers->orig_x0;
-		call->arguments[1] = registers->regs[1];
-		call->arguments[2] = registers->regs[2];
-	}
 }
 
 static __always_inline bool is_blocked(const struct task_record *record)
