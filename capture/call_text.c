@@ -28,7 +28,6 @@ enum {
 	SMALL_NUMBER = 65536, /* below it, an argument is no address */
 	LINK_SIZE = 256,      /* of a descriptor: longer paths are cut */
 	WATCHED_MAX = 4,      /* files of an epoll that are named */
-	MAPS_MAX = 8 * 1024 * 1024,
 	INFO_MAX = 256 * 1024,
 	NUMBERS_SIZE = 128, /* of a line of `maps` up to its path */
 	SOCKETS_MAX = 8 * 1024 * 1024,
@@ -136,36 +135,91 @@ static bool read_task_file(int task, const char *path, size_t limit, struct buff
 	return result == 0;
 }
 
-/* Appends the mapping with an address: a line of `maps` is START-END PERMISSIONS OFFSET DEVICE INODE [PATH].
+struct mapping {
+	uint64_t start, end;
+	char permissions[8]; /* "rw-p" */
+	struct text path;    /* empty: anonymous memory */
+	const char *part;    /* of a file: " .data", " .bss" or "" */
+};
+
+/*
+ * Moves to the next line of `maps`: START-END PERMISSIONS OFFSET DEVICE INODE [PATH]. Anonymous memory next
+ * to the data of a file is the file's .bss.
  */
+static bool next_mapping(struct text *rest, struct mapping *mapping)
+{
+	const struct mapping before = *mapping;
+	char numbers[NUMBERS_SIZE];
+	struct text line;
+	int length;
+
+	if (!text_next_line(rest, &line))
+		return false;
+	/* sscanf() measures all of its text first */
+	snprintf(numbers, sizeof(numbers), "%.*s", (int)line.length, line.data);
+	*mapping = (struct mapping){.part = ""};
+	if (sscanf(numbers, "%" SCNx64 "-%" SCNx64 " %7s %*s %*s %*s%n", &mapping->start, &mapping->end,
+		   mapping->permissions, &length) != 3)
+		return true;
+	mapping->path = text_trim((struct text){line.data + length, line.length - (size_t)length});
+	if (mapping->path.length == 0 && mapping->start == before.end && strcmp(before.part, " .data") == 0) {
+		mapping->path = before.path;
+		mapping->part = " .bss";
+	} else if (mapping->path.length != 0 && mapping->path.data[0] == '/' &&
+		   strcmp(mapping->permissions, "rw-p") == 0) {
+		mapping->part = " .data";
+	}
+	return true;
+}
+
+/* Moves on to the mapping with an address that is not before the last one. False if there is none. */
+static bool find_mapping(struct text *rest, uint64_t address, struct mapping *mapping)
+{
+	while (mapping->end <= address && next_mapping(rest, mapping))
+		continue;
+	return mapping->start <= address && address < mapping->end;
+}
+
+/* Appends the mapping with an address. */
 static void append_mapping(struct buffer *text, uint64_t address, int task)
 {
 	struct buffer maps = {0};
-	struct text rest = {0}, line;
+	struct mapping mapping = {.part = ""};
+	struct text rest = {0};
 
-	if (read_task_file(task, "maps", MAPS_MAX, &maps))
+	if (read_task_file(task, "maps", CALL_TEXT_MAPS_MAX, &maps))
 		rest = text_of(&maps);
-	while (text_next_line(&rest, &line)) {
-		char numbers[NUMBERS_SIZE], permissions[8];
-		uint64_t start, end;
-		int length;
-
-		/* sscanf() measures all of its text first */
-		snprintf(numbers, sizeof(numbers), "%.*s", (int)line.length, line.data);
-		if (sscanf(numbers, "%" SCNx64 "-%" SCNx64 " %7s %*s %*s %*s%n", &start, &end, permissions,
-			   &length) != 3 ||
-		    address < start || address >= end)
-			continue;
-		line = text_trim((struct text){line.data + length, line.length - (size_t)length});
+	if (find_mapping(&rest, address, &mapping)) {
 		buffer_append_format(text, "\n0x%" PRIx64 " is in ", address);
-		if (line.length == 0)
+		if (mapping.path.length == 0)
 			buffer_append_text(text, "anonymous memory");
 		else
-			unicode_append_printable(text, line.data, line.length, "?");
-		buffer_append_format(text, " (%s)", permissions);
-		break;
+			unicode_append_printable(text, mapping.path.data, mapping.path.length, "?");
+		buffer_append_format(text, "%s (%s)", mapping.part, mapping.permissions);
 	}
 	buffer_release(&maps);
+}
+
+void call_text_append_mappings(struct buffer *lines, struct text maps, const uint64_t addresses[],
+			       size_t count)
+{
+	struct mapping mapping = {.part = ""};
+
+	for (size_t i = 0; i < count; i++) {
+		const bool found = find_mapping(&maps, addresses[i], &mapping);
+		const char *path = mapping.path.data, *end = path + mapping.path.length;
+		const char *slash = found && path != end && path[0] == '/'
+					    ? memrchr(path, '/', mapping.path.length)
+					    : NULL;
+
+		if (found && path == end)
+			buffer_append_text(lines, "anonymous");
+		else if (found)
+			unicode_append_printable(lines, slash != NULL ? slash + 1 : path,
+						 (size_t)(end - (slash != NULL ? slash + 1 : path)), "?");
+		buffer_append_text(lines, found ? mapping.part : "");
+		buffer_append_char(lines, '\n');
+	}
 }
 
 /* Appends the files that an epoll watches: lines "tfd: NUMBER …" of its fdinfo. */

@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "capture/bpf/bpf_futex.h"
 #include "capture/host/host.h"
 #include "capture/procfs/procfs.h"
 #include "capture/procfs/text_scan.h"
@@ -209,6 +210,8 @@ static int open_sources(struct capture *capture, const struct capture_options *o
 	capture->full_is_round = options->full_is_round;
 	if (!options->latency_later)
 		capture_load_latency(capture);
+	if (options->futexes)
+		futexes_open(capture);
 	result = open_backend(capture, options, error);
 	if (result < 0)
 		return result;
@@ -307,6 +310,7 @@ void capture_close(struct capture *capture)
 	ended_watch_close(capture->ended);
 	heap_close(&capture->heap);
 	latency_watch_close(capture->latency);
+	bpf_futex_close(capture->futex);
 	scx_watch_close(capture->scx);
 	arena_release(&capture->arena);
 	taskstats_close(capture->taskstats);
@@ -451,6 +455,7 @@ static int run(struct round *round)
 	if (round->capture->latency != NULL)
 		latency_watch_read(round->capture->latency, round->full && !round->capture->full_is_round,
 				   round->snapshot);
+	futexes_read(round);
 	scx_watch_read(round->capture->scx, round->task_fields, round->cancel, round->snapshot,
 		       &round->capture->checks.results[FEATURE_TASK_FIELDS]);
 	round_finish(round);

@@ -42,6 +42,7 @@ struct capture_options {
 	bool full_is_round;        /* the receiver counts from full snapshots as it does from rounds */
 	bool latency;              /* capture_switch_latency() is to work */
 	bool latency_later;        /* not before capture_load_latency(), which loads what it takes */
+	bool futexes;              /* rounds have the futexes of the only process in `scope` */
 	uint64_t heap_patience_ns; /* how long capture_full() waits for executables that are being resolved */
 	const atomic_bool *hurry;  /* may be NULL; once it is set, that wait is over */
 	/* May be NULL: of how many threads the files have been read in the capture under way. */

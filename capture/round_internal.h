@@ -186,6 +186,9 @@ struct capture {
 	struct heap heap;
 	struct latency_watch *latency; /* NULL: it cannot be measured, or nobody is going to ask for it */
 	struct feature_result latency_result; /* why, in words that `arena` owns */
+	struct bpf_futex *futex;              /* NULL: waits at futexes are not measured */
+	struct feature_result futex_result;   /* why, in words that `arena` owns */
+	bool has_futexes;                     /* snapshots list futexes */
 	bool once;                            /* no rounds follow: see capture_options */
 	bool full_is_round;                   /* see capture_options */
 	bool latency_is_to_load;              /* nobody has tried yet, but capture_load_latency() is to */
@@ -379,6 +382,14 @@ enum reason round_wait_by_call(struct round *round, size_t row, int tasks, struc
 
 /* When all is read: waits of threads that moved since they were read are over. */
 void round_settle_waits(struct round *round);
+
+/* --- futexes.c: the futexes of the process in scope, on request --- */
+
+/* Begins measuring waits, with the rights of the caller. Without these, only threads are known. */
+void futexes_open(struct capture *capture);
+
+/* Gives a snapshot with all of its threads the futexes, if futexes_open() was called. */
+void futexes_read(struct round *round);
 
 /* --- pass.c: reading all threads at once by a pass of a BPF program --- */
 

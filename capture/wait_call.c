@@ -260,47 +260,38 @@ bool wait_file_from_link(const char *link, size_t length, struct wait_file *ret_
 
 /* --- objects --- */
 
-/* Operations of futex(2): include/uapi/linux/futex.h. */
-enum {
-	FUTEX_COMMAND_MASK = 0x7f,
-	FUTEX_OP_WAIT = 0,
-	FUTEX_OP_LOCK_PI = 6,
-	FUTEX_OP_WAIT_BITSET = 9,
-	FUTEX_OP_LOCK_PI2 = 13,
-	LOCKED_WITH_WAITERS = 2, /* value of a contended mutex in glibc and Rust */
-};
-
-/*
- * Whether futex(2) waits for a value that only a locked mutex has. The mutexes of glibc and Rust have 2,
- * those of musl the owner's thread id and the top bit; -1 is a semaphore or rwlock of musl. It is rarely
- * wrong, but misses locks of Java, Go and Python.
- */
-static bool is_lock(const struct wait_call *call)
+static enum futex_call futex_call(const struct wait_call *call)
 {
-	const uint32_t value = (uint32_t)call->arguments[2];
+	if (IS_CALL(call, futex) || IS_CALL(call, futex_time64))
+		return FUTEX_CALL_OPERATION;
+	if (IS_CALL(call, futex_wait))
+		return FUTEX_CALL_ADDRESS;
+	return IS_CALL(call, restart_syscall) ? FUTEX_CALL_RESUMED : FUTEX_CALL_NONE;
+}
 
-	switch (call->arguments[1] & FUTEX_COMMAND_MASK) {
-	case FUTEX_OP_LOCK_PI:
-	case FUTEX_OP_LOCK_PI2:
-		return true;
-	case FUTEX_OP_WAIT:
-		return value == LOCKED_WITH_WAITERS || (value >> 31 != 0 && value != UINT32_MAX);
-	case FUTEX_OP_WAIT_BITSET:
-		return value == LOCKED_WITH_WAITERS;
-	default:
-		return false;
+void wait_call_list_futexes(struct futex_calls *ret_calls)
+{
+	for (int abi = 0; abi < 2; abi++) {
+		for (int32_t number = 0; number < WAIT_CALL_LIMIT; number++) {
+			const struct wait_call call = {.number = number, .is_compat = abi == 1};
+
+			ret_calls->of[abi][number] = (uint8_t)futex_call(&call);
+		}
 	}
 }
 
 /* Calls without an address here have an array of addresses in user memory. */
 static int write_futex(const struct wait_call *call, char text[static WAIT_OBJECT_SIZE])
 {
-	const bool is_futex = IS_CALL(call, futex) || IS_CALL(call, futex_time64);
+	const enum futex_call kind = futex_call(call);
 
-	if (!is_futex && !IS_CALL(call, futex_wait))
+	if (kind != FUTEX_CALL_ADDRESS && kind != FUTEX_CALL_OPERATION)
 		return 0;
 	return snprintf(text, WAIT_OBJECT_SIZE, "0x%" PRIx64 "%s", call->arguments[0],
-			is_futex && is_lock(call) ? " lock" : "");
+			kind == FUTEX_CALL_OPERATION &&
+					futex_record_is_lock(call->arguments[1], (uint32_t)call->arguments[2])
+				? WAIT_OBJECT_LOCK
+				: "");
 }
 
 enum {

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "capture/bpf/futex_record.h"
 #include "metric/wait_class.h"
 
 /* From the system call that a thread sleeps in, and the file behind its descriptor, to what it waits for. */
@@ -16,6 +17,9 @@ enum {
 	WAIT_CALL_NONE = -1,   /* the number of a thread that entered the kernel by an exception */
 	WAIT_OBJECT_SIZE = 64, /* of the text of an object, with its NUL */
 };
+
+/* Follows the address of a futex if the expected value is that of a locked mutex. */
+#define WAIT_OBJECT_LOCK " lock"
 
 /* A system call, as its registers have it. */
 struct wait_call {
@@ -51,6 +55,9 @@ const char *wait_call_name(const struct wait_call *call, unsigned int *ret_argum
 
 /* Whether the first argument of a call is a descriptor whose file says more: a class, or an object. */
 bool wait_call_has_descriptor(bool is_compat, int32_t number);
+
+/* How calls wait at a futex, by their numbers. */
+void wait_call_list_futexes(struct futex_calls *ret_calls);
 
 /*
  * Follows a thread from call to call. A thread resumes a timed wait after SIGCONT with restart_syscall(2),

@@ -2,6 +2,7 @@
 /* The room where ctop was built without BPF: nothing opens, so nothing is called with what was opened. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #include "bpf_exits.h"
+#include "bpf_futex.h"
 #include "bpf_latency.h"
 #include "bpf_tasks.h"
 
@@ -49,6 +50,22 @@ int bpf_latency_switch(struct bpf_latency *latency, bool on)
 void bpf_latency_read(struct bpf_latency *latency, const struct bpf_latency_taker *taker,
 		      struct bpf_latency_cost *ret_cost)
 {
+}
+
+struct bpf_futex *bpf_futex_open(uint32_t process, const struct futex_calls *calls, struct arena *arena,
+				 struct feature_result *ret_result)
+{
+	*ret_result = not_built();
+	return NULL;
+}
+
+void bpf_futex_close(struct bpf_futex *futex)
+{
+}
+
+int bpf_futex_read(struct bpf_futex *futex, struct bpf_futex_reading *ret_reading)
+{
+	return -ENOSYS;
 }
 
 struct bpf_exits *bpf_exits_open(const uint32_t *scope, size_t scope_count, struct arena *arena,

@@ -12,6 +12,7 @@
 #include "base/string_pool.h"
 #include "cpu_set.h"
 #include "devices.h"
+#include "futex.h"
 #include "latency.h"
 #include "metric/feature.h"
 #include "metric/metric.h"
@@ -509,6 +510,7 @@ struct snapshot {
 	size_t cgroup_capacity;
 
 	struct latency latency;
+	struct futexes futexes;   /* not in files */
 	struct ended_set *ended;  /* what threads did that ended since the round before; NULL: not known */
 	struct pressure pressure; /* host-wide */
 	reason_id pressure_missing[PRESSURE_RESOURCE_COUNT];

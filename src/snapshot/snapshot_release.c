@@ -91,6 +91,7 @@ void snapshot_release(struct snapshot *snapshot)
 	free(snapshot->cgroups);
 	snapshot_release(snapshot->host_owner);
 	latency_release(&snapshot->latency);
+	free(snapshot->futexes.items);
 	ended_set_release(snapshot->ended);
 	snapshot_window_release(snapshot->window);
 	task_fields_release(&snapshot->task_fields);
