@@ -50,7 +50,7 @@ struct live_options {
 	bool no_color, ascii, no_mouse;
 	struct heap_options heap;
 	struct backend_options backend;
-	bool latency;
+	bool latency, futex;
 	uint64_t keep_mib;       /* for rounds */
 	const char *config_path; /* NULL: the user's own */
 	bool no_config, print_config;
@@ -93,6 +93,10 @@ static const struct option live_option_list[] = {
 			"(what Prometheus reads, see ctop export)"},
 	{OPTION('p', "pid", "PID", struct live_options, scope), .minimum = 1, .maximum = 2147483647,
 	 .about = OPTION_ABOUT_HOST, .description = "read only this process; may be repeated"},
+	{OPTION('\0', "futex", NULL, struct live_options, futex), .about = OPTION_ABOUT_HOST,
+	 .description =
+		 "print with -b the futexes (locks, condition variables) at which threads of the process of "
+		 "-p wait: how many, how often and how long (times by BPF, as root)"},
 	{OPTION('\0', "budget", "PERCENT", struct live_options, budget_percent), .in_file = true,
 	 .minimum = 0, .maximum = 100, .about = OPTION_ABOUT_HOST,
 	 .description = "CPU budget for background collection, percent of one CPU; default 3"},
@@ -149,6 +153,25 @@ static bool is_given(const struct live_options *options, const char *name)
 	return options_have(tables, ARRAY_COUNT(tables), &options->given, name);
 }
 
+static int check_futex(const struct live_options *options, struct error *error)
+{
+	static const char *const unused[] = {"group-by", "columns", "filter", "user", "cgroup", "latency"};
+
+	if (is_screen(options))
+		return error_set(error, -EINVAL, "--futex is for printing: add -b");
+	if (options->scope.count != 1)
+		return error_set(error, -EINVAL, "--futex is about one process: add one -p PID");
+	if (options->format == FORMAT_OPENMETRICS)
+		return error_set(error, -EINVAL, "--futex has no openmetrics: use text, tsv, csv or json");
+	for (size_t i = 0; i < ARRAY_COUNT(unused); i++) {
+		if (is_given(options, unused[i]))
+			return error_set(error, -EINVAL, "--%s does nothing with --futex: leave it out",
+					 unused[i]);
+	}
+	return options_refuse(tables, ARRAY_COUNT(tables), &options->given, OPTION_ABOUT_ROWS,
+			      "does nothing with --futex: leave it out", error);
+}
+
 /* Refuses options that would do nothing. */
 static int check_given(const struct live_options *options, int file_count, struct error *error)
 {
@@ -160,6 +183,8 @@ static int check_given(const struct live_options *options, int file_count, struc
 	if (result == 0 && file_count != 0)
 		result = options_refuse(tables, ARRAY_COUNT(tables), given, OPTION_ABOUT_HOST,
 					"is for a live host: leave it out where a file is shown", error);
+	if (result == 0 && options->futex)
+		result = check_futex(options, error);
 	if (result == 0 && options->format == FORMAT_OPENMETRICS)
 		result = options_refuse(
 			tables, ARRAY_COUNT(tables), given, OPTION_ABOUT_ROWS,
@@ -175,6 +200,7 @@ static struct capture_options make_capture_options(const struct live_options *op
 	capture.budget_percent = options->budget_percent > 0 ? options->budget_percent : -1;
 	capture.allow_stop = options->heap.allow_stop;
 	capture.latency = options->latency;
+	capture.futexes = options->futex;
 	capture.heap_patience_ns = HEAP_PATIENCE_NS;
 	return capture;
 }

@@ -24,6 +24,18 @@ result "one that is named by -p is as any other" "$(
 run "an export has groups" 0 out '^ctop_group_threads{axis="process"' -b -d 0.3 -n 2 --no-heap --format openmetrics --limit 0
 result "but not them" "$(grep 'ctop (self)' "$directory/out")"
 
+# futexes: the threads of another ctop wait for one another
+"$ctop" -b -d 60 -p $$ --no-heap >/dev/null 2>&1 &
+waiting=$!
+sleep 1
+run "it lists the futexes of a process" 0 out '^[0-9]*,0x[0-9a-f]*,1,' -b --futex -p $waiting -d 0.2 -n 2 --format csv
+result "with one header for two rounds" "$([ "$(grep -c '^time_unix_ns,address,threads,waits,time_ns,longest_ns,hint,mapping,' "$directory/out")" = 1 ] || cat "$directory/out")"
+run "and in text with their mapping" 0 out '^ 0x[0-9a-f]*  *1 .* [^ ][^ ]*$' -b --futex -p $waiting -d 0.2 -n 1
+kill $waiting
+refuse "futexes of no process" 2 'add one -p PID' -b --futex
+refuse "an order of futexes by a metric" 2 '--sort-by does nothing with --futex' -b --futex -p $$ --sort-by cpu
+refuse "groups of futexes" 2 '--group-by does nothing with --futex' -b --futex -p $$ -g pid
+
 # filters find names in other scripts in every locale
 cp "$(command -v sleep)" "$directory/ЙЦУКЕН"
 "$directory/ЙЦУКЕН" 60 &

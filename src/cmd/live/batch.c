@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/humanize.h"
 #include "base/memory.h"
 #include "base/queue.h"
 #include "capture/lookup_thread.h"
@@ -20,6 +21,7 @@
 #include "cmd/line/signals.h"
 #include "session/session.h"
 #include "table/column_list.h"
+#include "table/futex_table.h"
 #include "table/value_cell.h"
 
 /*
@@ -50,9 +52,10 @@ struct batch {
 	struct report report;
 	struct buffer output;
 	struct signals signals;
-	int signal;       /* that has come, 0: none */
-	bool output_gone; /* nobody reads it any more */
-	uint64_t unseen;  /* context switches that were lost while waits were measured */
+	int signal;        /* that has come, 0: none */
+	bool output_gone;  /* nobody reads it any more */
+	uint64_t unseen;   /* context switches that were lost while waits were measured */
+	bool futexes_told; /* that there are too many of them */
 };
 
 /*
@@ -94,6 +97,13 @@ static int write_output(struct batch *batch)
 	return 0;
 }
 
+static void note_missing(const char *what, const struct feature_result *result)
+{
+	command_note("%s: %s%s%s", what,
+		     result->detail != NULL ? result->detail : reason_words(result->reason),
+		     result->remedy != NULL ? "; try: " : "", result->remedy != NULL ? result->remedy : "");
+}
+
 /* Says once why fields of a scheduler that were asked for are missing. */
 static void note_scheduler(const struct batch *batch)
 {
@@ -105,10 +115,7 @@ static void note_scheduler(const struct batch *batch)
 	if (!session_scheduler_runs(batch->session))
 		command_note("no sched_ext scheduler runs: its columns are empty");
 	else
-		command_note("what the sched_ext scheduler keeps is not read: %s%s%s",
-			     result->detail != NULL ? result->detail : reason_words(result->reason),
-			     result->remedy != NULL ? "; try: " : "",
-			     result->remedy != NULL ? result->remedy : "");
+		note_missing("what the sched_ext scheduler keeps is not read", result);
 }
 
 /*
@@ -216,6 +223,37 @@ static void draw_table(struct batch *batch)
 					  look_up, batch));
 }
 
+static void draw_futexes(struct batch *batch)
+{
+	const struct snapshot *now = session_now(batch->session);
+	const uint64_t interval_ns = session_interval_ns(batch->session);
+	struct report *report = &batch->report;
+	struct table *table = futex_table(now, batch->view.limit);
+	struct buffer heading = {0};
+	struct report_round round = {.interval_ns = interval_ns,
+				     .mode = window_mode_names[WINDOW_MODE_INTERVAL]};
+	char clock[HUMANIZE_TIME_SIZE];
+
+	buffer_append_format(&heading, "%s  ", humanize_time(clock, now->captured_at_unix_ns, false));
+	humanize_counted(&heading, table->threads, "thread");
+	buffer_append_format(&heading, " waiting, %s%zu futexes over ",
+			     now->futexes.has_more ? "more than " : "", table->row_total);
+	humanize_compact(&heading, (double)interval_ns, HUMANIZE_TIME, true);
+	if (now->futexes.has_more && !batch->futexes_told)
+		command_note("threads waited at more than %d futexes in a round; only these are listed",
+			     FUTEXES_MAX);
+	batch->futexes_told |= now->futexes.has_more;
+	round.heading = heading.data;
+	report->snapshot = now;
+	report->round = &round;
+	table->continues = report->table_count != 0 &&
+			   (report->format == REPORT_FORMAT_TSV || report->format == REPORT_FORMAT_CSV);
+	report_table(report, table);
+	report->round = NULL;
+	buffer_release(&heading);
+	table_release(table);
+}
+
 /* Writes a whole page for Prometheus each round; groups by users have the names that are known. */
 static void draw_export(struct batch *batch, uint64_t capture_cpu_ns)
 {
@@ -244,6 +282,8 @@ static int print_round(struct batch *batch, uint64_t capture_cpu_ns, struct erro
 	buffer_clear(&batch->output);
 	if (batch->export != NULL)
 		draw_export(batch, capture_cpu_ns);
+	else if (batch->options->capture.futexes)
+		draw_futexes(batch);
 	else
 		draw_table(batch);
 	result = write_output(batch);
@@ -257,6 +297,7 @@ static int print_round(struct batch *batch, uint64_t capture_cpu_ns, struct erro
 static int take_round(struct batch *batch, const struct capture_event *event, struct error *error)
 {
 	const bool needs_two = batch->options->view->mode != WINDOW_MODE_TOTAL;
+	const struct futexes *futexes;
 	int result;
 
 	session_add_round(batch->session, event->snapshot);
@@ -264,6 +305,10 @@ static int take_round(struct batch *batch, const struct capture_event *event, st
 	batch->unseen += session_now(batch->session)->latency.unseen;
 	if (session_round_count(batch->session) == 1)
 		check_options(batch);
+	futexes = &session_now(batch->session)->futexes;
+	if (session_round_count(batch->session) == 1 && futexes->present &&
+	    futexes->result.state != FEATURE_STATE_ON)
+		note_missing("waits at futexes are not measured", &futexes->result);
 	if (session_round_count(batch->session) == 1 && needs_two)
 		return 0;
 	result = print_round(batch, event->cpu_ns, error);
@@ -361,7 +406,9 @@ static void choose_needs(struct batch *batch)
 	const struct batch_options *options = batch->options;
 	struct capture_round_options *round = &batch->round;
 
-	if (options->export != NULL) {
+	if (options->capture.futexes) {
+		round->needed = source_bit(SOURCE_WAIT);
+	} else if (options->export != NULL) {
 		batch->export = export_create(options->export);
 		export_needs(batch->export, &round->needed, &round->cgroup_records, &round->smaps);
 	} else {
