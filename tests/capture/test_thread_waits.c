@@ -326,9 +326,13 @@ static bool all_wait(pid_t child, const char **ret_missing)
 {
 	take_round();
 	for (size_t i = 0; i < KINDS; i++) {
-		const enum wait_class class = class_of(child, thread_ids[i]);
+		enum wait_class class;
 
 		*ret_missing = kinds[i].name;
+		/* it may have started since */
+		if (live_row(now, (uint32_t)child, (uint32_t)thread_ids[i]) < 0)
+			return false;
+		class = class_of(child, thread_ids[i]);
 		if (kinds[i].class == WAIT_CLASS_COUNT ? !is_runnable(class) : class != kinds[i].class)
 			return false;
 	}
