@@ -106,7 +106,7 @@ static void measure_latency(unsigned int duration_ms)
 	struct bpf_latency_cost cost;
 	struct feature_result result;
 	struct arena arena = {0};
-	struct bpf_latency *latency = bpf_latency_open(NULL, 0, &arena, &result);
+	struct bpf_latency *latency = bpf_latency_open(NULL, 0, &(struct latency_calls){0}, &arena, &result);
 
 	if (latency == NULL) {
 		printf("latency: not measured: %s\n", result.detail);

@@ -3,6 +3,7 @@
 #include "latency_watch.h"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,13 +12,16 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/release.h"
+#include "base/rights.h"
 #include "capture/bpf/bpf_latency.h"
 #include "capture/host/cgroup.h"
 #include "capture/host/feature.h"
 #include "capture/procfs/text_scan.h"
+#include "wait_call.h"
 
 _Static_assert((int)LATENCY_RECORD_BUCKETS == (int)LATENCY_BUCKETS, "the buckets are the same");
 _Static_assert((int)LATENCY_RECORD_KINDS == (int)LATENCY_KIND_COUNT, "the kinds are the same");
+_Static_assert((int)TASK_CALL_LIMIT == (int)WAIT_CALL_LIMIT, "numbers of calls");
 _Static_assert((int)LATENCY_SLOTS <= (int)LATENCY_RECORDS_MAX, "sums have room for all names of a round");
 
 struct latency_watch {
@@ -35,11 +39,30 @@ bool latency_watch_suits(const struct utsname *kernel)
 	return strstr(kernel->version, "PREEMPT_RT") == NULL || !release_is_older(kernel->release, 6, 4);
 }
 
+/* Lists what the class of a sleep is, by the system call. As /proc/PID/syscall, what a thread sleeps in is
+ * for its own user unless we may trace others. */
+static void list_calls(struct latency_calls *calls)
+{
+	calls->is_limited = !rights_include(CAP_SYS_PTRACE);
+	calls->uid = geteuid();
+	for (int32_t number = 0; number < WAIT_CALL_LIMIT; number++) {
+		for (int abi = 0; abi < 2; abi++) {
+			const struct wait_call call = {.number = number, .is_compat = abi == 1};
+
+			calls->entries[abi][number] =
+				(uint8_t)((unsigned int)wait_call_class(&call) |
+					  (wait_call_polls(&call) ? LATENCY_CALL_POLLS : 0U) |
+					  (wait_call_resumes(&call) ? LATENCY_CALL_RESUMES : 0U));
+		}
+	}
+}
+
 struct latency_watch *latency_watch_open(const struct roots *roots, const uint32_t *scope, size_t scope_count,
 					 struct arena *arena, struct feature_result *ret_result)
 {
 	struct bpf_latency *bpf;
 	struct latency_watch *watch;
+	struct latency_calls calls;
 	struct utsname kernel;
 
 	/* ids are those of the initial one */
@@ -51,7 +74,8 @@ struct latency_watch *latency_watch_open(const struct roots *roots, const uint32
 					  "a PREEMPT_RT kernel can measure it since Linux 6.4", NULL);
 		return NULL;
 	}
-	bpf = bpf_latency_open(scope, scope_count, arena, ret_result);
+	list_calls(&calls);
+	bpf = bpf_latency_open(scope, scope_count, &calls, arena, ret_result);
 	if (bpf == NULL)
 		return NULL;
 	watch = memory_allocate_zero(1, sizeof(*watch));
@@ -243,6 +267,7 @@ static void take_waits(void *context, const struct bpf_waits *waits)
 	taking->record_of[waits->slot] = (uint32_t)snapshot->latency.count;
 	record->is_kernel = waits->names != NULL && waits->names->kind == LATENCY_THREAD_KERNEL;
 	set_histograms(record->of, waits);
+	memcpy(record->times.of, waits->time, sizeof(waits->time));
 }
 
 static void take_share(void *context, const struct bpf_waits *waits)
@@ -255,6 +280,7 @@ static void take_share(void *context, const struct bpf_waits *waits)
 	if (snapshot_find_row(snapshot, waits->tgid, waits->tgid) != SNAPSHOT_NO_ROW)
 		share.pid = waits->tgid;
 	set_histograms(share.of, waits);
+	memcpy(share.times.of, waits->time, sizeof(waits->time));
 	*MEMORY_APPEND(latency->shares, latency->share_count, latency->share_capacity) = share;
 }
 
@@ -309,7 +335,7 @@ void latency_watch_read(struct latency_watch *watch, bool whole, struct snapshot
 	latency->events = cost.events;
 	latency->unseen = cost.unseen;
 	latency->cost_ns = cost.time_ns;
-	latency->span_ns = now - watch->read_at_ns;
+	latency->span_ns = cost.span_ns;
 	watch->read_at_ns = now;
 	free(latency_sums_add(watch->whole, snapshot));
 	if (!whole && watch->pending->latency.span_ns == 0)

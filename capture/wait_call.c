@@ -127,13 +127,23 @@ bool wait_call_has_descriptor(bool is_compat, int32_t number)
 	return (find_entry(is_compat, number) & HAS_DESCRIPTOR) != 0;
 }
 
+bool wait_call_polls(const struct wait_call *call)
+{
+	return IS_CALL(call, poll) || IS_CALL(call, ppoll) || IS_CALL(call, ppoll_time64);
+}
+
+bool wait_call_resumes(const struct wait_call *call)
+{
+	return IS_CALL(call, restart_syscall);
+}
+
 /* Besides sleeps, poll(2) and futex(2) have a restart block (include/linux/restart_block.h). */
 void wait_call_resume(struct wait_call *call, int16_t *last)
 {
 	struct wait_call before = *call;
 	enum wait_class class;
 
-	if (!IS_CALL(call, restart_syscall)) {
+	if (!wait_call_resumes(call)) {
 		*last = (int16_t)(call->number >= 0 && call->number < WAIT_CALL_LIMIT ? call->number
 										      : WAIT_CALL_NONE);
 		return;

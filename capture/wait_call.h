@@ -59,6 +59,12 @@ bool wait_call_has_descriptor(bool is_compat, int32_t number);
 /* How calls wait at a futex, by their numbers. */
 void wait_call_list_futexes(struct futex_calls *ret_calls);
 
+/* Whether a call is poll(2), whose descriptors are in an array that the first argument points to. */
+bool wait_call_polls(const struct wait_call *call);
+
+/* Whether a call is restart_syscall(2), which goes on with the wait before it. */
+bool wait_call_resumes(const struct wait_call *call);
+
 /*
  * Follows a thread from call to call. A thread resumes a timed wait after SIGCONT with restart_syscall(2),
  * and the arguments of the first call still are in its registers: such a call gets the number `*last` of the

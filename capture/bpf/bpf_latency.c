@@ -15,7 +15,7 @@
 #include "latency.skel.h"
 
 enum {
-	/* with more of them used, those without waits are taken back: reading them takes time */
+	/* with more of them used, those without waits or threads are taken back: reading them takes time */
 	KEPT_SLOTS = 3072,
 	KEPT_SHARES = 3072,
 	KEPT_PAIRS = BLAME_PAIRS / 4 * 3,
@@ -25,6 +25,7 @@ enum {
 	FIRST_VERSION = 1, /* of the slot of those that have none */
 	PROGRAM_COUNT = 6,
 	READ_ATTEMPTS = 100, /* some 10 us */
+	PROMPT_NS = 20000,
 };
 
 /* The last readings of a counter: all shards together. */
@@ -51,7 +52,7 @@ struct seen_pair {
 
 struct bpf_latency {
 	struct latency *object;
-	struct bpf_link *all_tasks;
+	struct bpf_link *all_tasks, *present_tasks;
 	struct bpf_link *links[PROGRAM_COUNT];
 	bool is_on;
 	uint32_t shard_count;
@@ -82,6 +83,7 @@ static int possible_cpus(void)
 }
 
 static struct feature_result load_object(struct bpf_latency *latency, struct bpf_scope scope,
+					 const struct latency_calls *calls, bool with_files,
 					 struct arena *arena)
 {
 	struct latency *object;
@@ -90,6 +92,8 @@ static struct feature_result load_object(struct bpf_latency *latency, struct bpf
 	object = latency->object = latency__open();
 	if (object == NULL)
 		return bpf_object_load(NULL, -errno, NULL, scope, arena);
+	object->rodata->with_files = with_files;
+	memcpy((void *)&object->rodata->calls, calls, sizeof(*calls));
 	while (latency->shard_count < LATENCY_SHARDS_MAX && (int)latency->shard_count < possible_cpus())
 		latency->shard_count *= 2;
 	object->rodata->shard_mask = latency->shard_count - 1;
@@ -148,7 +152,19 @@ static int map_arrays(struct bpf_latency *latency)
 	return 0;
 }
 
-struct bpf_latency *bpf_latency_open(const uint32_t *scope, size_t scope_count, struct arena *arena,
+/* Attaches one of the iterators over tasks. Returns NULL and the reason if the kernel refuses. */
+static struct bpf_link *attach_iterator(const struct bpf_program *program, struct arena *arena,
+					struct feature_result *ret_result)
+{
+	struct bpf_link *link = bpf_program__attach_iter(program, NULL);
+
+	if (link == NULL)
+		*ret_result = bpf_refused(arena, -errno, "an iterator over tasks");
+	return link;
+}
+
+struct bpf_latency *bpf_latency_open(const uint32_t *scope, size_t scope_count,
+				     const struct latency_calls *calls, struct arena *arena,
 				     struct feature_result *ret_result)
 {
 	struct bpf_latency *latency;
@@ -158,12 +174,19 @@ struct bpf_latency *bpf_latency_open(const uint32_t *scope, size_t scope_count, 
 		return NULL;
 	latency = memory_allocate_zero(1, sizeof(*latency));
 	latency->shard_count = 1;
-	*ret_result = load_object(latency, (struct bpf_scope){scope, scope_count}, arena);
-	if (ret_result->state == FEATURE_STATE_ON) {
-		latency->all_tasks = bpf_program__attach_iter(latency->object->progs.make_room_for_all, NULL);
-		if (latency->all_tasks == NULL)
-			*ret_result = bpf_refused(arena, -errno, "an iterator over tasks");
+	*ret_result = load_object(latency, (struct bpf_scope){scope, scope_count}, calls, true, arena);
+	if (ret_result->state != FEATURE_STATE_ON) {
+		/* before Linux 6.2 a locked down kernel refuses to follow a descriptor */
+		latency__destroy(latency->object);
+		*ret_result = load_object(latency, (struct bpf_scope){scope, scope_count}, calls, false,
+					  arena);
 	}
+	if (ret_result->state == FEATURE_STATE_ON)
+		latency->all_tasks = attach_iterator(latency->object->progs.make_room_for_all, arena,
+						     ret_result);
+	if (ret_result->state == FEATURE_STATE_ON)
+		latency->present_tasks = attach_iterator(latency->object->progs.count_present, arena,
+							 ret_result);
 	if (ret_result->state == FEATURE_STATE_ON)
 		return latency;
 	bpf_latency_close(latency);
@@ -185,6 +208,7 @@ void bpf_latency_close(struct bpf_latency *latency)
 		return;
 	detach(latency);
 	bpf_link__destroy(latency->all_tasks);
+	bpf_link__destroy(latency->present_tasks);
 	unmap_arrays(latency);
 	latency__destroy(latency->object);
 	free(latency->seen);
@@ -199,10 +223,10 @@ void bpf_latency_close(struct bpf_latency *latency)
 
 /* --- switching --- */
 
-/* Runs the program that makes room for the times of each thread. */
-static int make_room_for_all(const struct bpf_latency *latency)
+/* Runs a program for each thread. */
+static int visit_all(const struct bpf_link *link)
 {
-	int descriptor = bpf_iter_create(bpf_link__fd(latency->all_tasks));
+	int descriptor = bpf_iter_create(bpf_link__fd(link));
 	char text[8];
 	ssize_t count;
 
@@ -214,6 +238,23 @@ static int make_room_for_all(const struct bpf_latency *latency)
 	count = count < 0 ? -errno : 0;
 	close(descriptor);
 	return (int)count;
+}
+
+/* Begins a reading: counts what goes on up to now. Returns 0 or a negative errno. */
+static int count_present(struct bpf_latency *latency)
+{
+	struct latency__bss *bss = latency->object->bss;
+	bool is_prompt = false;
+
+	/* events between the two would count beyond the reading: once more if that took long */
+	for (int attempt = 0; attempt < READ_ATTEMPTS && !is_prompt; attempt++) {
+		__atomic_store_n(&bss->read_at, clock_ns(CLOCK_MONOTONIC), __ATOMIC_RELEASE);
+		__atomic_store_n(&bss->is_reading, 1, __ATOMIC_RELEASE);
+		is_prompt = clock_ns(CLOCK_MONOTONIC) - bss->read_at < PROMPT_NS;
+	}
+	bss->is_full = latency->used_count > LATENCY_SLOTS / 4 * 3 ||
+		       latency->used_share_count > LATENCY_SHARES / 4 * 3;
+	return visit_all(latency->present_tasks);
 }
 
 static int attach(struct bpf_latency *latency, size_t index, const struct bpf_program *program)
@@ -230,7 +271,7 @@ static int attach_all(struct bpf_latency *latency)
 	object->bss->since = clock_ns(CLOCK_MONOTONIC);
 	result = attach(latency, 0, object->progs.make_room);
 	if (result == 0)
-		result = make_room_for_all(latency);
+		result = visit_all(latency->all_tasks);
 	if (result == 0)
 		result = attach(latency, 1, object->progs.count_wakeup);
 	if (result == 0)
@@ -259,6 +300,9 @@ int bpf_latency_switch(struct bpf_latency *latency, bool on)
 	/* what was counted before it was switched off */
 	bpf_latency_read(latency, NULL, &cost);
 	result = attach_all(latency);
+	if (result == 0)
+		result = count_present(latency);
+	__atomic_store_n(&latency->object->bss->is_reading, 0, __ATOMIC_RELEASE);
 	if (result < 0)
 		detach(latency);
 	else
@@ -346,13 +390,30 @@ static bool read_kind(struct latency_counts *shards, uint32_t shard_count, size_
 	return highest >= 0;
 }
 
-/* Reads the new waits of a counter. False without any. */
+/* Takes the times of a counter away. False without any. */
+static bool take_times(struct latency_counts *shards, uint32_t shard_count, uint64_t time[WAIT_CLASS_COUNT])
+{
+	bool found = false;
+
+	memset(time, 0, WAIT_CLASS_COUNT * sizeof(*time));
+	for (uint32_t shard = 0; shard < shard_count; shard++) {
+		for (size_t class = 0; class < WAIT_CLASS_COUNT; class ++) {
+			if (__atomic_load_n(&shards[shard].time[class], __ATOMIC_RELAXED) == 0)
+				continue;
+			time[class] += __atomic_exchange_n(&shards[shard].time[class], 0, __ATOMIC_RELAXED);
+			found = true;
+		}
+	}
+	return found;
+}
+
+/* Reads the new waits of a counter, and its times. False without any. */
 static bool read_counts(struct bpf_latency *latency, uint32_t counter, struct bpf_waits *waits)
 {
 	struct latency_counts *shards =
 		&latency->counts[latency_record_counts(counter, latency->shard_count)];
 	const uint32_t shard_count = counter < LATENCY_SHARDED ? latency->shard_count : 1;
-	bool found = false;
+	bool found = take_times(shards, shard_count, waits->time);
 
 	for (size_t kind = 0; kind < LATENCY_RECORD_KINDS; kind++)
 		found |= read_kind(shards, shard_count, kind, &latency->seen[counter], waits);
@@ -524,6 +585,8 @@ static void merge_waits(struct bpf_waits *waits, const struct bpf_waits *more)
 		if (more->longest[kind] > waits->longest[kind])
 			waits->longest[kind] = more->longest[kind];
 	}
+	for (size_t class = 0; class < WAIT_CLASS_COUNT; class ++)
+		waits->time[class] += more->time[class];
 }
 
 /* Hands over the waits of a slot, which has `waits` without a share. */
@@ -594,11 +657,16 @@ void bpf_latency_read(struct bpf_latency *latency, const struct bpf_latency_take
 		      struct bpf_latency_cost *ret_cost)
 {
 	const struct latency_cost before = latency->cost;
+	const uint64_t read_at = latency->object->bss->read_at;
 	uint64_t samples;
 
+	if (latency->is_on)
+		count_present(latency);
+	ret_cost->span_ns = latency->object->bss->read_at - read_at;
 	read_pairs(latency);
 	read_shares(latency);
 	read_slots(latency, taker);
+	__atomic_store_n(&latency->object->bss->is_reading, 0, __ATOMIC_RELEASE);
 	for (size_t i = 0; i < latency->blame_count && taker != NULL && taker->blame != NULL; i++)
 		taker->blame(taker->context, &latency->blames[i]);
 	/* threads that found no slot look for one again */

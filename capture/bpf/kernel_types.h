@@ -23,6 +23,11 @@ enum {
 	JOBCTL_TRAP_FREEZE = 1 << 23, /* include/linux/sched/jobctl.h */
 	STATUS_COMPAT = 1 << 1,       /* TS_COMPAT of arch/x86/include/asm/thread_info.h */
 	FLAG_32BIT = 1 << 22,         /* of TIF_32BIT, arch/arm64/include/asm/thread_info.h */
+	FORMAT_MASK = 0170000,        /* S_IFMT of include/uapi/linux/stat.h */
+	FORMAT_SOCKET = 0140000,
+	FORMAT_PIPE = 0010000,
+	FORMAT_CHARACTER = 0020000,
+	FORMAT_BLOCK = 0060000,
 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -407,6 +412,27 @@ static __always_inline struct task_struct *plain_task(struct task_struct *task)
 		return bpf_rdonly_cast(task, bpf_core_type_id_kernel(struct task_struct));
 	return task;
 }
+
+/*
+ * Reads a member of a structure at an address that is only a number. What a task has may be freed at any
+ * time: then the load gives 0, or what is there now. Before Linux 6.2 it takes a helper that lockdown
+ * disables.
+ */
+#define FETCH(to, structure, address, member)                                                                \
+	do {                                                                                                 \
+		if (bpf_rdonly_cast)                                                                         \
+			(to) = (__typeof__(to))((const struct structure *)bpf_rdonly_cast(                   \
+							(void *)(address),                                   \
+							bpf_core_type_id_kernel(struct structure)))          \
+				       ->member;                                                             \
+		else                                                                                         \
+			bpf_probe_read_kernel(                                                               \
+				&(to), sizeof(to),                                                           \
+				(void *)((address) + bpf_core_field_offset(struct structure, member)));      \
+	} while (0)
+
+/* Reads 8 bytes: a type of the kernel that begins with so many does. */
+#define FETCH_WORD(to, address) FETCH(to, prev_cputime, address, utime)
 
 /*
  * Fills the registers of a user thread that sleeps: it entered the kernel by a system call or by an

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Measures waits of threads for a CPU, and in D (blocked): a time is noted when a wait begins and
- * counted when it ends, in a histogram of the thread's names. Each CPU keeps who ran on it lately, and a wait
+ * counted when it ends, in a histogram of the thread's names. All that a thread does and waits for is a phase
+ * of a class (wait_class.def), whose time is counted when the phase ends, and up to then when it is read.
+ * Each CPU keeps who ran on it lately, and a wait
  * for it is settled among those. The events are those of kernel/sched/core.c:
  * sched_wakeup and sched_wakeup_new come when a thread has been put on a run queue, sched_switch when one
  * leaves a CPU and another takes it, with the lock of the run queue held. Nothing is allocated there: the
@@ -9,24 +11,44 @@
  * begins.
  */
 #include "kernel_types.h"
-
 #include "latency_record.h"
 
 enum {
 	STATE_UNINTERRUPTIBLE = 0x0002, /* TASK_UNINTERRUPTIBLE of include/linux/sched.h */
 	STATE_NOLOAD = 0x0400,          /* with it: TASK_IDLE */
-	RUN_QUEUE = 0,                  /* kinds of waits */
+	STATE_STOPPED = 0x000c,         /* __TASK_STOPPED, __TASK_TRACED */
+	STATE_DEAD = 0x0080,            /* TASK_DEAD */
+	STATE_FROZEN = 0x8000,          /* TASK_FROZEN, since Linux 6.1 */
+	CALL_LIMIT_MASK = TASK_CALL_LIMIT - 1,
+	RUN_QUEUE = 0, /* kinds of waits */
 	BLOCKED = 1,
 	COST_SAMPLE = 64,
-	WHOLE = 1 << 20, /* of a segment; its product with 4 hours in ns fits into 64 bits */
+	WHOLE = 1 << 20,              /* of a segment; its product with 4 hours in ns fits into 64 bits */
+	MAGIC_ANONYMOUS = 0x09041934, /* ANON_INODE_FS_MAGIC of include/uapi/linux/magic.h */
+	MAGIC_PIDFD = 0x50494446,     /* PID_FS_MAGIC */
+	DEVICE_MINOR_BITS = 20,       /* MINORBITS of include/linux/kdev_t.h */
+	TTY_MAJOR = 4,                /* … of include/uapi/linux/major.h */
+	TTYAUX_MAJOR = 5,
+	PTS_FIRST_MAJOR = 136, /* UNIX98_PTY_SLAVE_MAJOR */
+	PTS_LAST_MAJOR = 143,
 };
+
+/* The first bytes of names of anonymous inodes: "[eventpoll]", "[io_uring]", "[pidfd]" and its end. */
+#define NAME_EVENTPOLL 0x6f70746e6576655bULL
+#define NAME_IO_URING  0x6e6972755f6f695bULL
+#define NAME_PIDFD     0x005d64666469705bULL
 
 const volatile __u32 shard_mask;
 const volatile __u32 own_process; /* id of the ctop that measures; 0: it is like any other */
+const volatile bool with_files;   /* this kernel lets programs read what is behind a descriptor */
+const volatile struct latency_calls calls;
 
 __u64 since;      /* CLOCK_MONOTONIC ns: times noted before are from another measurement; 0: none */
 __u32 fresh_slot; /* the first that never had names, as all behind it; may be more than LATENCY_SLOTS */
 __u32 fresh_share, fresh_pair; /* the same of these */
+__u64 read_at;                 /* CLOCK_MONOTONIC ns: phases that go on are counted up to then */
+__u32 is_reading;              /* times are read: phases change as of `read_at` */
+__u32 is_full;                 /* few slots or shares are left, so threads that only sleep get none */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -297,15 +319,21 @@ static __always_inline __u32 share_of(const struct task_struct *task, struct lat
 
 /* --- waits --- */
 
-/* Counts a wait of a thread, whose slot is up to date, that has ended, `from` ns to `now`. */
-static __always_inline void count_wait(const struct task_struct *task, struct latency_times *times,
-				       __u32 kind, __u64 from, __u64 now)
+/* The counts of a thread by the names that it had when it came to a CPU. */
+static __always_inline struct latency_counts *counts_of(const struct task_struct *task,
+							struct latency_times *times)
 {
 	__u32 share = share_of(task, times);
 	__u32 counter = share != LATENCY_SHARE_NONE ? share : LATENCY_SHARES + times->slot;
 	__u32 shard = counter < LATENCY_SHARDED ? bpf_get_smp_processor_id() & shard_mask : 0;
 	__u32 index = latency_record_counts(counter, shard_mask + 1) + shard;
-	struct latency_counts *own = bpf_map_lookup_elem(&counts, &index);
+
+	return bpf_map_lookup_elem(&counts, &index);
+}
+
+/* Counts a wait that has ended, `from` ns to `now`. */
+static __always_inline void count_wait(struct latency_counts *own, __u32 kind, __u64 from, __u64 now)
+{
 	/* the clock may go back a little between two CPUs: ktime_get_mono_fast_ns() */
 	__u64 wait = now > from ? now - from : 0;
 	__u32 bucket = latency_record_bucket(wait);
@@ -324,6 +352,170 @@ static __always_inline void count_wait(const struct task_struct *task, struct la
 	}
 	__sync_fetch_and_add(&own->sum[kind], wait);
 	__sync_fetch_and_add(&own->buckets[kind][bucket], 1);
+}
+
+/* --- phases --- */
+
+/* Counts a phase until `now`; one of an earlier measurement does not count. */
+static __always_inline void count_phase(struct latency_counts *own, __u64 phase, __u64 now)
+{
+	const __u64 from = phase >> LATENCY_CLASS_BITS;
+	__u32 class = phase & LATENCY_CLASS_MASK;
+
+	if (own == NULL || from < since || now <= from || class == WAIT_CLASS_UNKNOWN)
+		return;
+	barrier_var(class); /* or the compiler joins both comparisons, which Linux 6.1 does not follow */
+	if (class < WAIT_CLASS_COUNT)
+		__sync_fetch_and_add(&own->time[class], now - from);
+}
+
+/*
+ * The time as of which a phase ends now. While times are read it stands still, so that what is read of each
+ * thread adds up to its life: phases within the few ms of a reading count as the last of them.
+ */
+static __always_inline __u64 phase_time(__u64 now)
+{
+	return is_reading != 0 && read_at < now ? read_at : now;
+}
+
+/*
+ * Begins another phase of a thread at `now`, and returns the one before. count_present() may have counted
+ * that beyond `now` meanwhile; then the new one begins where it was counted up to.
+ */
+static __always_inline __u64 change_phase(struct latency_times *times, __u32 class, __u64 now)
+{
+	const __u64 phase = latency_phase(class, now);
+	const __u64 before = __sync_lock_test_and_set(&times->phase, phase);
+
+	if (before >> LATENCY_CLASS_BITS > now)
+		__sync_val_compare_and_swap(&times->phase, phase,
+					    latency_phase(class, before >> LATENCY_CLASS_BITS));
+	return before;
+}
+
+/* Counts the phase of a thread, and begins another one. */
+static __always_inline void begin_phase(struct latency_counts *own, struct latency_times *times, __u32 class,
+					__u64 now)
+{
+	now = phase_time(now);
+	count_phase(own, change_phase(times, class, now), now);
+}
+
+/*
+ * The class of the file behind a descriptor of the task at an address: as wait_file_class() of
+ * capture/wait_call.c. A global function is verified once, and not on each way to it.
+ */
+__noinline int class_of_file(__u64 task, __u32 descriptor)
+{
+	__u64 files, table, slot, file, inode, superblock, dentry, name, word, number;
+	__u32 limit, major;
+	__u16 mode;
+
+	FETCH(files, task_struct, task, files);
+	if (files == 0)
+		return WAIT_CLASS_OTHER;
+	FETCH(table, files_struct, files, fdt);
+	FETCH(limit, fdtable, table, max_fds);
+	if (descriptor >= limit)
+		return WAIT_CLASS_OTHER;
+	FETCH(slot, fdtable, table, fd);
+	FETCH_WORD(file, slot + descriptor * sizeof(__u64));
+	if (file == 0)
+		return WAIT_CLASS_OTHER;
+	FETCH(inode, file, file, f_inode);
+	FETCH(superblock, inode, inode, i_sb);
+	FETCH(number, super_block, superblock, s_magic);
+	if (number == MAGIC_ANONYMOUS) {
+		FETCH(dentry, file, file, f_path.dentry);
+		FETCH(name, dentry, dentry, d_name.name);
+		FETCH_WORD(word, name);
+		return word == NAME_EVENTPOLL  ? WAIT_CLASS_POLL
+		       : word == NAME_IO_URING ? WAIT_CLASS_IO_URING
+		       : word == NAME_PIDFD    ? WAIT_CLASS_CHILD
+					       : WAIT_CLASS_EVENTS;
+	}
+	if (number == MAGIC_PIDFD)
+		return WAIT_CLASS_CHILD;
+	FETCH(mode, inode, inode, i_mode);
+	mode &= FORMAT_MASK;
+	if (mode == FORMAT_SOCKET)
+		return WAIT_CLASS_SOCKET;
+	if (mode == FORMAT_PIPE)
+		return WAIT_CLASS_PIPE;
+	if (mode != FORMAT_CHARACTER)
+		return WAIT_CLASS_FILE;
+	FETCH(major, inode, inode, i_rdev);
+	major >>= DEVICE_MINOR_BITS;
+	return major == TTY_MAJOR || major == TTYAUX_MAJOR ||
+			       (major >= PTS_FIRST_MAJOR && major <= PTS_LAST_MAJOR)
+		       ? WAIT_CLASS_TTY
+		       : WAIT_CLASS_FILE;
+}
+
+static __always_inline __u32 class_of_descriptor(struct task_struct *trusted, struct latency_times *times,
+						 __u32 descriptor)
+{
+	/* the verifier takes a pointer for a number only from memory */
+	times->task = (__u64)trusted;
+	return with_files ? class_of_file(*(volatile __u64 *)&times->task, descriptor) : WAIT_CLASS_OTHER;
+}
+
+/*
+ * The class of the system call, or of the fault, that a user thread sleeps in. `is_current`: its memory can
+ * be read, so poll(2) of one descriptor becomes what that stands for.
+ */
+static __always_inline __u32 class_of_call(struct task_struct *trusted, struct latency_times *times,
+					   bool is_current)
+{
+	struct task_call call = {};
+	__u32 descriptor, entry, class;
+
+	if (calls.is_limited != 0 && plain_task(trusted)->real_cred->uid.val != calls.uid)
+		return WAIT_CLASS_OTHER;
+	fill_registers(trusted, &call);
+	if ((call.flags & TASK_CALL_READ) == 0)
+		return WAIT_CLASS_OTHER;
+	if (call.number < 0)
+		return WAIT_CLASS_FAULT;
+	if ((__u32)call.number >= TASK_CALL_LIMIT)
+		return WAIT_CLASS_OTHER;
+	entry = calls.entries[(call.flags & TASK_CALL_COMPAT) != 0][call.number & CALL_LIMIT_MASK];
+	class = entry & LATENCY_CALL_CLASS;
+	if ((entry & LATENCY_CALL_RESUMES) != 0 && times->slept != WAIT_CLASS_UNKNOWN)
+		return times->slept;
+	if (class == WAIT_CLASS_UNKNOWN)
+		class = class_of_descriptor(trusted, times, (__u32)call.arguments[0]);
+	else if ((entry & LATENCY_CALL_POLLS) != 0 && is_current && call.arguments[1] == 1 &&
+		 bpf_probe_read_user(&descriptor, sizeof(descriptor), (const void *)call.arguments[0]) == 0)
+		class = class_of_descriptor(trusted, times, descriptor);
+	times->slept = class;
+	return class;
+}
+
+/* The class of a sleep, in the order of class_of_state() and judge_call() of capture/waits.c. */
+static __always_inline __u32 class_of_sleep(struct task_struct *trusted, struct latency_times *times,
+					    __u32 state, bool is_current)
+{
+	const struct task_struct *task = plain_task(trusted);
+	const bool is_kernel_thread = (task->flags & TASK_KERNEL_THREAD) != 0;
+	const bool is_blocked = (state & STATE_UNINTERRUPTIBLE) != 0 && (state & STATE_NOLOAD) == 0;
+	__u32 class;
+
+	if ((state & STATE_DEAD) != 0)
+		return WAIT_CLASS_UNKNOWN;
+	if (is_kernel_thread && !is_blocked)
+		return WAIT_CLASS_KERNEL_IDLE;
+	if (!is_kernel_thread && (task->flags & TASK_IO_WORKER) != 0)
+		return WAIT_CLASS_IO_URING;
+	if ((state & STATE_STOPPED) != 0)
+		return WAIT_CLASS_STOPPED;
+	if ((state & STATE_FROZEN) != 0 || is_frozen(task) || (task->flags & TASK_FROZEN_BEFORE) != 0)
+		return WAIT_CLASS_FROZEN;
+	class = is_kernel_thread ? WAIT_CLASS_OTHER : class_of_call(trusted, times, is_current);
+	if (is_blocked && class != WAIT_CLASS_CHILD && class != WAIT_CLASS_FAULT)
+		return BPF_CORE_READ_BITFIELD(task, in_iowait) != 0 ? WAIT_CLASS_DISK
+								    : WAIT_CLASS_KERNEL_LOCK;
+	return class;
 }
 
 /* --- who ran meanwhile --- */
@@ -567,10 +759,11 @@ __noinline int settle_with(__u32 victim, __u32 of_cpu, __u64 from, __u64 now, __
  * Settles what is not settled of a wait on the run queue of a CPU. A limit of its cgroup keeps a thread from
  * there when its turn has come: that is the first part of its wait. A thread that sleeps may be on a run
  * queue still, and when it is moved there the kernel notes it as waiting (sched_delayed of
- * kernel/sched/fair.c, from 6.12 on): its wait begins when it is woken.
+ * kernel/sched/fair.c, from 6.12 on): its wait begins when it is woken. Returns how long the limit kept it,
+ * ns.
  */
-static __always_inline void settle(struct task_struct *task, struct latency_times *times, __u32 victim,
-				   __u32 of_cpu, __u64 from, struct queue_clock clock)
+static __always_inline __u64 settle(struct task_struct *task, struct latency_times *times, __u32 victim,
+				    __u32 of_cpu, __u64 from, struct queue_clock clock)
 {
 	const __u64 whole = throttled_time(task);
 	__u64 throttled = whole > times->throttled ? whole - times->throttled : 0;
@@ -578,13 +771,14 @@ static __always_inline void settle(struct task_struct *task, struct latency_time
 	if (from != 0 && from < times->clock)
 		from = times->clock;
 	if (from == 0 || from >= clock.now)
-		return;
+		return 0;
 	if (throttled != 0) {
 		throttled = throttled < clock.now - from ? throttled : clock.now - from;
 		count_pair(victim, BLAME_THROTTLED, throttled, 0);
 		from += throttled;
 	}
 	settle_with(victim, of_cpu, from, clock.now, clock.lag);
+	return throttled;
 }
 
 static __always_inline void add_to_sum(struct blame_ring *ring, __u32 culprit, __u32 version, __u64 time)
@@ -696,15 +890,21 @@ int note_waking(__u64 *arguments)
 static __always_inline void note_wakeup(struct task_struct *task, __u64 now)
 {
 	struct latency_times *times;
+	struct latency_counts *own;
+	__u32 class;
 
 	if (!is_in_scope(task))
 		return;
 	times = bpf_task_storage_get(&threads, task, NULL, 0);
 	if (times == NULL)
 		return;
-	if (times->blocked >= since && times->blocked != 0) {
-		slot_of(task, times);
-		count_wait(task, times, BLOCKED, times->blocked, now);
+	class = times->phase & LATENCY_CLASS_MASK;
+	/* one that was about to sleep, and runs or waits for a CPU, is woken as well */
+	if (class != WAIT_CLASS_CPU && class != WAIT_CLASS_RUN_QUEUE) {
+		own = counts_of(task, times);
+		if (times->blocked >= since && times->blocked != 0)
+			count_wait(own, BLOCKED, times->blocked, now);
+		begin_phase(own, times, WAIT_CLASS_RUN_QUEUE, now);
 	}
 	times->blocked = 0;
 	/* one that has waited since it was preempted is woken as well, when it was about to sleep */
@@ -762,6 +962,9 @@ static __always_inline void note_leaving(struct task_struct *task, bool preempte
 	state = task->__state;
 	if (is_kept_by_mutex(task))
 		preempted = false;
+	begin_phase(counts_of(task, times), times,
+		    preempted || state == 0 ? WAIT_CLASS_RUN_QUEUE : class_of_sleep(task, times, state, true),
+		    now);
 	times->queued = times->came = 0;
 	if (preempted || state == 0)
 		begin_wait(task, times, now);
@@ -787,6 +990,26 @@ static __always_inline void begin_unseen_wait(struct latency_times *times, __u64
 	times->throttled = ~0ULL;
 }
 
+/* Counts the wait for a CPU that ends now, of which a limit took `throttled` ns. */
+static __always_inline void begin_run(struct latency_counts *own, struct latency_times *times,
+				      __u64 throttled, __u64 now)
+{
+	__u64 phase, from, until;
+
+	now = phase_time(now);
+	phase = change_phase(times, WAIT_CLASS_CPU, now);
+	from = phase >> LATENCY_CLASS_BITS;
+	until = from + throttled;
+	if (throttled != 0 && (phase & LATENCY_CLASS_MASK) == WAIT_CLASS_RUN_QUEUE) {
+		/* the wait was counted up to `from` when it was read */
+		if (until > now)
+			until = now;
+		count_phase(own, latency_phase(WAIT_CLASS_THROTTLED, from), until);
+		phase = latency_phase(WAIT_CLASS_RUN_QUEUE, until);
+	}
+	count_phase(own, phase, now);
+}
+
 /* `task`, perhaps the idle task, comes to this CPU and `leaving` leaves it. `queued` is the beginning of its
  * wait by the clock of the run queue, ns; 0: it did not wait. */
 static __always_inline void note_arrival(struct task_struct *leaving, struct task_struct *task, __u64 queued,
@@ -805,12 +1028,17 @@ static __always_inline void note_arrival(struct task_struct *leaving, struct tas
 		ring->measurement = since;
 	}
 	if (times != NULL) {
+		struct latency_counts *own = counts_of(task, times);
+		__u64 throttled = 0;
+
 		if (has_left_unseen(times) && queued != 0 && queued < clock.now)
 			begin_unseen_wait(times, now - (clock.now - queued));
 		if (times->queued != 0 && times->queued >= since) {
-			count_wait(task, times, RUN_QUEUE, times->queued, now);
-			settle(task, times, slot, bpf_get_smp_processor_id(), queued, clock);
+			count_wait(own, RUN_QUEUE, times->queued, now);
+			throttled = settle(task, times, slot, bpf_get_smp_processor_id(), queued, clock);
 		}
+		if (is_in_scope(task))
+			begin_run(own, times, throttled, now);
 		times->queued = 0;
 		times->came = is_in_scope(task) ? now : 0;
 		times->delay = task->sched_info.run_delay;
@@ -906,6 +1134,47 @@ int make_room_for_all(struct bpf_iter__task *context)
 
 	if (task != NULL)
 		bpf_task_storage_get(&threads, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	return 0;
+}
+
+/* --- what goes on --- */
+
+/*
+ * Counts the phase of each thread up to `read_at`, where it goes on. The first time in a measurement it
+ * begins one: no event has told of threads that sleep since before.
+ */
+SEC("iter/task")
+int count_present(struct bpf_iter__task *context)
+{
+	struct task_struct *task = context->task;
+	struct latency_times *times;
+	__u64 phase, from;
+	__u32 class;
+
+	if (task == NULL || !is_in_scope(task))
+		return 0;
+	times = bpf_task_storage_get(&threads, task, NULL, 0);
+	if (times == NULL)
+		return 0;
+	phase = *(volatile __u64 *)&times->phase;
+	from = phase >> LATENCY_CLASS_BITS;
+	class = phase & LATENCY_CLASS_MASK;
+	if (from >= read_at && from >= since)
+		return 0;
+	if (from < since)
+		class = task->on_cpu != 0    ? WAIT_CLASS_CPU
+			: task->__state == 0 ? WAIT_CLASS_RUN_QUEUE
+					     : class_of_sleep(task, times, task->__state, false);
+	if (class == WAIT_CLASS_UNKNOWN ||
+	    __sync_val_compare_and_swap(&times->phase, phase, latency_phase(class, read_at)) != phase)
+		return 0;
+	if (!is_full) {
+		slot_of(task, times);
+	} else if (version_of(times->slot) != times->version) {
+		times->slot = LATENCY_SLOT_OTHER;
+		times->version = version_of(LATENCY_SLOT_OTHER);
+	}
+	count_phase(counts_of(task, times), phase, read_at);
 	return 0;
 }
 

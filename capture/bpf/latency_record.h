@@ -2,6 +2,7 @@
 #ifndef CTOP_BPF_LATENCY_RECORD_H
 #define CTOP_BPF_LATENCY_RECORD_H
 
+#include "metric/wait_class.h"
 #include "task_record.h"
 
 /*
@@ -67,8 +68,10 @@ struct latency_times {
 	__u32 slot;
 	__u32 version; /* of the slot; 0 with slot 0: it has none yet */
 	__u32 share;   /* LATENCY_SHARE_NONE: it has none */
-	__u32 unused;
-	__u64 came;  /* when it came to its present CPU, ns of CLOCK_MONOTONIC; 0 when it has left it */
+	__u32 slept;   /* class of its last sleep in a system call, enum wait_class */
+	__u64 task;    /* its address, as a number */
+	__u64 phase;   /* what it does now, and since when: latency_phase(); 0: not known yet */
+	__u64 came;    /* when it came to its present CPU, ns of CLOCK_MONOTONIC; 0 when it has left it */
 	__u64 woken; /* `since` of the measurement in which it was woken and has not run yet; 0: it was not */
 	__u32 waker; /* by whom: slot, or BLAME_INTERRUPTS */
 	__u32 waker_version;
@@ -87,14 +90,42 @@ struct share_state {
 };
 
 /*
- * The counts of one counter in one shard. They only grow, but for `longest`, which its reader takes
- * away. A wait is written from the last to the first of them and read from the first to the last: whose count
- * is seen is among the longest by then.
+ * The counts of one counter in one shard. They only grow, but for `longest` and `time`, which their reader
+ * takes away. A wait is written from the last to the first of them and read from the first to the last: whose
+ * count is seen is among the longest by then.
  */
 struct latency_counts {
 	__u32 buckets[LATENCY_RECORD_KINDS][LATENCY_RECORD_BUCKETS]; /* [i]: from 2^i ns on; may wrap */
 	__u64 sum[LATENCY_RECORD_KINDS];                             /* ns */
 	__u64 longest[LATENCY_RECORD_KINDS];                         /* ns, since it was read */
+	__u64 time[WAIT_CLASS_COUNT]; /* ns that threads spent in each class, since it was read */
+};
+
+/* Phases of threads: a class in the lower bits, and above them since when, ns of CLOCK_MONOTONIC. */
+enum {
+	LATENCY_CLASS_BITS = 5,
+	LATENCY_CLASS_MASK = (1 << LATENCY_CLASS_BITS) - 1,
+};
+
+static __always_inline __u64 latency_phase(__u32 class, __u64 from)
+{
+	return from << LATENCY_CLASS_BITS | class;
+}
+
+/* How a sleep in a system call gets its class: an entry is a class of enum wait_class and these flags. */
+enum {
+	LATENCY_CALL_CLASS = 0x3f,
+	LATENCY_CALL_POLLS = 0x40,   /* poll(2): if of one descriptor, by the file of that */
+	LATENCY_CALL_RESUMES = 0x80, /* restart_syscall(2): the sleep before goes on */
+};
+
+/* What sleeps in system calls are, and of which threads that may be told. */
+struct latency_calls {
+	/* by number, of the kernel's own ABI [0] and of its 32-bit one [1]; 0: by the file of the first
+	 * argument */
+	__u8 entries[2][TASK_CALL_LIMIT];
+	__u32 is_limited; /* to threads of `uid`; sleeps of others are WAIT_CLASS_OTHER */
+	__u32 uid;
 };
 
 /* The state of a slot. */

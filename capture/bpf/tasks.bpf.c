@@ -14,11 +14,7 @@ enum {
 	STATE_SLEEPING = 0x02,     /* TASK_UNINTERRUPTIBLE of include/linux/sched.h */
 	STATE_NO_LOAD = 0x400,     /* TASK_NOLOAD: with it, it is TASK_IDLE */
 	STATE_LOCK_WAIT = 0x1000,  /* TASK_RTLOCK_WAIT */
-	FORMAT_MASK = 0170000,     /* S_IFMT of include/uapi/linux/stat.h */
-	FORMAT_SOCKET = 0140000,
-	FORMAT_CHARACTER = 0020000,
-	FORMAT_BLOCK = 0060000,
-	FAMILY_UNIX = 1, /* AF_UNIX … of include/linux/socket.h */
+	FAMILY_UNIX = 1,           /* AF_UNIX … of include/linux/socket.h */
 	FAMILY_INET = 2,
 	FAMILY_INET6 = 10,
 	BLOCKER_MASK = 0x3, /* type of a lock, in the low bits of its address: include/linux/hung_task.h */
@@ -357,27 +353,6 @@ static __always_inline void fill_statistics(const struct task_struct *task,
 
 const volatile bool with_calls, with_files;  /* what this kernel allows is found by loading */
 const volatile struct task_call_set by_file; /* calls whose first argument is a descriptor to follow */
-
-/*
- * Reads a member of a structure at an address that is only a number. What a task has may be freed at any
- * time: then the load gives 0, or what is there now. Before Linux 6.2 it takes a helper that lockdown
- * disables.
- */
-#define FETCH(to, structure, address, member)                                                                \
-	do {                                                                                                 \
-		if (bpf_rdonly_cast)                                                                         \
-			(to) = (__typeof__(to))((const struct structure *)bpf_rdonly_cast(                   \
-							(void *)(address),                                   \
-							bpf_core_type_id_kernel(struct structure)))          \
-				       ->member;                                                             \
-		else                                                                                         \
-			bpf_probe_read_kernel(                                                               \
-				&(to), sizeof(to),                                                           \
-				(void *)((address) + bpf_core_field_offset(struct structure, member)));      \
-	} while (0)
-
-/* Reads 8 bytes: a type of the kernel that begins with so many does. */
-#define FETCH_WORD(to, address) FETCH(to, prev_cputime, address, utime)
 
 static __always_inline void fill_socket(__u64 file, struct task_call *call)
 {

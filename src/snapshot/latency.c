@@ -84,6 +84,21 @@ double latency_percentile(const struct latency_histogram *histogram, double shar
 	return 0;
 }
 
+void latency_add_times(struct latency_class_times *times, const struct latency_class_times *more)
+{
+	for (size_t i = 0; i < WAIT_CLASS_COUNT; i++)
+		times->of[i] = number_add_saturating(times->of[i], more->of[i]);
+}
+
+uint64_t latency_life(const struct latency_class_times *times)
+{
+	uint64_t life = 0;
+
+	for (size_t i = 0; i < WAIT_CLASS_COUNT; i++)
+		life = number_add_saturating(life, times->of[i]);
+	return life;
+}
+
 struct latency_record *latency_add_record(struct snapshot *snapshot, uint32_t pcomm, uint32_t comm,
 					  uint32_t cgroup)
 {
@@ -120,6 +135,7 @@ void latency_join_shares(struct latency *latency)
 		}
 		for (size_t kind = 0; kind < LATENCY_KIND_COUNT; kind++)
 			latency_merge(&last->of[kind], &shares[i].of[kind]);
+		latency_add_times(&last->times, &shares[i].times);
 	}
 	latency->share_count = joined;
 }
@@ -351,6 +367,7 @@ uint32_t *latency_sums_add(struct snapshot *sums, const struct snapshot *snapsho
 		record->is_kernel &= more->records[i].is_kernel;
 		for (size_t kind = 0; kind < LATENCY_KIND_COUNT; kind++)
 			latency_merge(&record->of[kind], &more->records[i].of[kind]);
+		latency_add_times(&record->times, &more->records[i].times);
 	}
 	latency_add_shares(to, more, indices);
 	latency_add_delays(to, more, indices);

@@ -6,10 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "metric/wait_class.h"
+
 /*
  * Durations of waits, by names and cgroup of their threads: for a CPU, and blocked in
  * uninterruptible sleep (D). A wait is counted when it ends. And what delayed those for a CPU: who ran on it
- * meanwhile.
+ * meanwhile. And how long the threads did, or waited for, what has a class in wait_class.def.
  */
 
 struct snapshot;
@@ -48,10 +50,16 @@ struct latency_histogram {
 	uint64_t max_ns; /* the longest wait */
 };
 
+/* The time, ns, that threads spent in each class; of what goes on, up to the reading. */
+struct latency_class_times {
+	uint64_t of[WAIT_CLASS_COUNT];
+};
+
 struct latency_record {
 	uint32_t pcomm, comm, cgroup; /* ids in the strings of its snapshot, as in struct triple */
 	bool is_kernel;               /* of kernel threads only */
 	struct latency_histogram of[LATENCY_KIND_COUNT];
+	struct latency_class_times times;
 };
 
 /* The part of a record's waits that threads of one process had. */
@@ -59,6 +67,7 @@ struct latency_share {
 	uint32_t record; /* its index */
 	uint32_t pid;    /* 0: of processes that have ended */
 	struct latency_histogram of[LATENCY_KIND_COUNT];
+	struct latency_class_times times;
 };
 
 /* How long threads of one record waited for a CPU while another ran, and how often that one woke them. */
@@ -103,6 +112,12 @@ uint64_t latency_count(const struct latency_histogram *histogram);
 
 /* Adds the waits of another one. */
 void latency_merge(struct latency_histogram *histogram, const struct latency_histogram *more);
+
+/* Adds the times of another one. */
+void latency_add_times(struct latency_class_times *times, const struct latency_class_times *more);
+
+/* The time in all classes together, ns. */
+uint64_t latency_life(const struct latency_class_times *times);
 
 /*
  * The time, ns, that `share` (0 to 1) of the waits did not exceed: the waits of a bucket are taken as spread

@@ -8,6 +8,10 @@
 #include "member_table.h"
 #include "snapshot/ended_set.h"
 
+enum {
+	CLASSES_MAX = 32, /* bits of a set of classes */
+};
+
 /* --- threads that are gone --- */
 
 static uint64_t take_value(struct snapshot *to, const struct snapshot *from, enum metric metric,
@@ -214,6 +218,43 @@ void round_code_latency_shares(struct round *round)
 		if (round->coder.decoding && share->record >= latency->count)
 			coder_fail(&round->coder);
 	}
+}
+
+/* Codes times; `*above` is the set of classes of what was coded before. Classes of a newer ctop are left out.
+ */
+static void code_times(struct round *round, struct latency_class_times *times, uint32_t *above)
+{
+	uint32_t classes = 0;
+
+	for (uint32_t class = 0; class < WAIT_CLASS_COUNT && !round->coder.decoding; class ++)
+		classes |= (uint32_t)(times->of[class] != 0) << class;
+	classes = (uint32_t)coder_residual(&round->coder, &round->streams[STREAM_LATENCY_CLASSES], classes,
+					   *above);
+	for (uint32_t class = 0; class < CLASSES_MAX; class ++) {
+		uint64_t time;
+
+		if ((classes >> class & 1) == 0)
+			continue;
+		time = coder_residual(&round->coder, &round->streams[STREAM_LATENCY_TIMES],
+				      round->coder.decoding ? 0 : times->of[class], 0);
+		if (round->coder.decoding && class < WAIT_CLASS_COUNT)
+			times->of[class] = time;
+	}
+	*above = classes;
+}
+
+void round_code_latency_times(struct round *round)
+{
+	struct latency *latency = &round->now->latency;
+	const struct coder_stream *classes = &round->streams[STREAM_LATENCY_CLASSES];
+	uint32_t above = 0;
+
+	if (round->coder.decoding && classes->next == classes->end)
+		return;
+	for (size_t i = 0; i < latency->count && !round->coder.failed; i++)
+		code_times(round, &latency->records[i].times, &above);
+	for (size_t i = 0; i < latency->share_count && !round->coder.failed; i++)
+		code_times(round, &latency->shares[i].times, &above);
 }
 
 /* --- threads that ended --- */

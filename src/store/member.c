@@ -403,6 +403,14 @@ static const struct member latency_histogram_members[] = {
 
 static const struct object latency_histogram_object = OBJECT(latency_histogram_members);
 
+static const struct member class_times_members[] = {
+#define WAIT_CLASS(id, name, ...) MEMBER(latency_class_times, name, U64, MEMBER_OMITTED, of[WAIT_CLASS_##id]),
+#include "metric/wait_class.def"
+#undef WAIT_CLASS
+};
+
+static const struct object class_times_object = OBJECT(class_times_members);
+
 static const struct member latency_record_members[] = {
 	SAME(latency_record, NAME, 0, pcomm),
 	SAME(latency_record, NAME, 0, comm),
@@ -411,6 +419,7 @@ static const struct member latency_record_members[] = {
 	MEMBER(latency_record, "kernel", BOOLEAN, MEMBER_OMITTED, is_kernel),
 	NESTED(latency_record, "run_queue", MEMBER_OMITTED, of[LATENCY_RUN_QUEUE], latency_histogram_object),
 	NESTED(latency_record, "blocked", MEMBER_OMITTED, of[LATENCY_BLOCKED], latency_histogram_object),
+	NESTED(latency_record, "time_ns", MEMBER_OMITTED | MEMBER_UNCODED, times, class_times_object),
 };
 
 const struct object latency_record_object = LIST_OBJECT(latency_record_members, latency_record);
@@ -420,6 +429,7 @@ static const struct member latency_share_members[] = {
 	SAME(latency_share, U32, MEMBER_OMITTED, pid),
 	NESTED(latency_share, "run_queue", MEMBER_OMITTED, of[LATENCY_RUN_QUEUE], latency_histogram_object),
 	NESTED(latency_share, "blocked", MEMBER_OMITTED, of[LATENCY_BLOCKED], latency_histogram_object),
+	NESTED(latency_share, "time_ns", MEMBER_OMITTED | MEMBER_UNCODED, times, class_times_object),
 };
 
 const struct object latency_share_object = LIST_OBJECT(latency_share_members, latency_share);

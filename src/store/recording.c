@@ -153,6 +153,7 @@ static double code_interval(struct round *round, double left_ns)
 	round_code_latency(round);
 	round_code_ended(round);
 	round_code_latency_shares(round);
+	round_code_latency_times(round);
 	return code_double(round, left_ns);
 }
 

@@ -58,7 +58,9 @@ enum round_stream {
 	STREAM_TITLE_TEXTS,
 	STREAM_WAIT_CLASS, /* three, as every column has */
 	STREAM_WAIT_OBJECT = STREAM_WAIT_CLASS + 3,
-	STREAM_TOTAL = STREAM_WAIT_OBJECT + 3,
+	STREAM_LATENCY_CLASSES = STREAM_WAIT_OBJECT + 3, /* which classes a record or a share has time in */
+	STREAM_LATENCY_TIMES,
+	STREAM_TOTAL,
 };
 
 struct round {
@@ -230,6 +232,9 @@ struct snapshot *interval_take_rows(const struct snapshot *from, const uint32_t 
 void round_code_latency(struct round *round);
 /* Shares of what that has. Rounds of versions that knew none have no stream of them. */
 void round_code_latency_shares(struct round *round);
+
+/* The same of the times in each class; older rounds have none. */
+void round_code_latency_times(struct round *round);
 void round_code_ended(struct round *round);
 
 /* --- recording.c --- */

@@ -8,12 +8,18 @@
 #include "base/number.h"
 #include "base/order.h"
 
+static void clear_record(struct latency_record *record)
+{
+	memset(record->of, 0, sizeof(record->of));
+	record->times = (struct latency_class_times){0};
+}
+
 static void clear(struct latency *latency)
 {
 	const struct latency before = *latency;
 
 	for (size_t i = 0; i < before.count; i++)
-		memset(before.records[i].of, 0, sizeof(before.records[i].of));
+		clear_record(&before.records[i]);
 	*latency = (struct latency){.records = before.records,
 				    .count = before.count,
 				    .capacity = before.capacity,
@@ -31,7 +37,7 @@ static void extend(struct latency *latency, const struct latency *whole)
 							      latency->capacity);
 
 		*record = whole->records[latency->count - 1];
-		memset(record->of, 0, sizeof(record->of));
+		clear_record(record);
 	}
 }
 
@@ -52,6 +58,7 @@ static void add_waits(struct latency *span, const struct latency *whole, const s
 	for (size_t i = 0; i < more->count; i++) {
 		for (size_t kind = 0; kind < LATENCY_KIND_COUNT; kind++)
 			latency_merge(&span->records[indices[i]].of[kind], &more->records[i].of[kind]);
+		latency_add_times(&span->records[indices[i]].times, &more->records[i].times);
 	}
 	latency_add_shares(span, more, indices);
 	latency_add_delays(span, more, indices);
@@ -187,7 +194,8 @@ static bool *find_used(const struct latency *span)
 
 	for (size_t i = 0; i < span->count; i++)
 		used[i] = latency_count(&span->records[i].of[LATENCY_RUN_QUEUE]) != 0 ||
-			  latency_count(&span->records[i].of[LATENCY_BLOCKED]) != 0;
+			  latency_count(&span->records[i].of[LATENCY_BLOCKED]) != 0 ||
+			  latency_life(&span->records[i].times) != 0;
 	for (size_t i = 0; i < span->delay_count; i++) {
 		used[span->delays[i].victim] = true;
 		if (span->delays[i].cause == LATENCY_CAUSE_THREADS)

@@ -35,6 +35,8 @@
 #include "tests/measure.h"
 #include "tests/wait.h"
 
+static const struct latency_calls no_calls;
+
 enum {
 	WINDOW_MS = 4000,
 	SETTLE_MS = 1500,    /* until waits that began before measuring did are over */
@@ -368,7 +370,7 @@ static struct blame *measure(pid_t process, const char *victim, const pid_t hogs
 {
 	struct feature_result result;
 	struct arena arena = {0};
-	struct bpf_latency *latency = bpf_latency_open(NULL, 0, &arena, &result);
+	struct bpf_latency *latency = bpf_latency_open(NULL, 0, &no_calls, &arena, &result);
 	struct bpf_latency_cost cost;
 	struct blame *blame;
 	double run, before, count, runs_before[4];

@@ -25,6 +25,8 @@
 #include "tests/measure.h"
 #include "tests/wait.h"
 
+static const struct latency_calls no_calls;
+
 enum {
 	FUTURE_S = 1000,
 	NAMES = 1000, /* that a renamer goes by in turn */
@@ -41,7 +43,7 @@ static struct bpf_latency *measure(uint32_t process)
 {
 	struct feature_result result;
 	struct arena arena = {0};
-	struct bpf_latency *latency = bpf_latency_open(&process, 1, &arena, &result);
+	struct bpf_latency *latency = bpf_latency_open(&process, 1, &no_calls, &arena, &result);
 
 	if (latency == NULL)
 		print_message("SKIP: %s\n", result.detail);
@@ -234,7 +236,7 @@ static void test_mapped_once_measured(void **state)
 	const size_t counts = LATENCY_COUNTERS * sizeof(struct latency_counts);
 	struct feature_result result;
 	struct arena arena = {0};
-	struct bpf_latency *latency = bpf_latency_open(&process, 1, &arena, &result);
+	struct bpf_latency *latency = bpf_latency_open(&process, 1, &no_calls, &arena, &result);
 	size_t loaded, measured;
 
 	(void)state;

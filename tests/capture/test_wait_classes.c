@@ -39,6 +39,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "capture/latency_watch.h"
 #include "capture/pass_internal.h"
 #include "capture/wait_call.h"
 #include "live.h"
@@ -48,7 +49,7 @@
 #define SCENE_NAME "sleepers"
 
 enum {
-	CASES_MAX = 48,
+	CASES_MAX = 64,
 	STACK = 65536,
 	KEPT_ROUNDS = 100,
 	PEAK = 8 << 20,
@@ -639,6 +640,233 @@ static void test_classes(void **state)
 	capture_close(capture);
 }
 
+/* --- time --- */
+
+enum {
+	CYCLE_MS = 10,
+	TIMED_MS = 1000,
+	TIMED_ROUNDS = 3,
+};
+
+static void pass_time(int ms)
+{
+	const struct timespec time = {.tv_nsec = ms * 1000000L};
+
+	nanosleep(&time, NULL);
+}
+
+static void sleep_often(struct place *place)
+{
+	(void)place;
+	for (;;)
+		pass_time(1);
+}
+
+/* Waits for half of the time in poll(2), and for the other half in futex(2). */
+static void sleep_in_turns(struct place *place)
+{
+	static unsigned int word;
+	const struct timespec time = {.tv_nsec = CYCLE_MS * 1000000L};
+
+	(void)place;
+	for (;;) {
+		poll(NULL, 0, CYCLE_MS);
+		syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &time, NULL, 0);
+	}
+}
+
+static void *feed(void *argument)
+{
+	prctl(PR_SET_NAME, "feeder");
+	for (;;) {
+		pass_time(CYCLE_MS);
+		if (write(*(const int *)argument, "", 1) < 0)
+			return NULL;
+	}
+}
+
+/* Starts a thread that writes a byte to the second of two files every now and then. */
+static void feed_from(int ends[2])
+{
+	int *end = memory_allocate(sizeof(*end));
+
+	*end = ends[1];
+	start_thread(feed, end);
+}
+
+static void read_often(struct place *place)
+{
+	int ends[2];
+	char byte;
+
+	require(pipe(ends), place);
+	feed_from(ends);
+	while (read(ends[0], &byte, 1) == 1)
+		;
+}
+
+/* poll(2) of one descriptor counts as what that stands for. */
+static void poll_one(struct place *place)
+{
+	int ends[2];
+	char byte;
+
+	require(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), place);
+	feed_from(ends);
+	for (;;) {
+		struct pollfd file = {.fd = ends[0], .events = POLLIN};
+
+		poll(&file, 1, -1);
+		if (read(ends[0], &byte, 1) != 1)
+			return;
+	}
+}
+
+static void read_timer_often(struct place *place)
+{
+	const struct itimerspec time = {.it_value.tv_nsec = 1000000, .it_interval.tv_nsec = 1000000};
+	const int timer = require(timerfd_create(CLOCK_MONOTONIC, 0), place);
+	uint64_t count;
+
+	require(timerfd_settime(timer, 0, &time, NULL), place);
+	while (read(timer, &count, sizeof(count)) > 0)
+		;
+}
+
+/* Forks by vfork(2): its parent is blocked, and has the mark of the freezer. */
+static void start_children(struct place *place)
+{
+	(void)place;
+	for (;;) {
+		if (vfork() == 0) {
+			pass_time(CYCLE_MS);
+			_exit(0);
+		}
+		waitpid(-1, NULL, 0);
+	}
+}
+
+/* Threads that wait again and again, beside those that wait for ever. */
+static const struct busy_case {
+	const char *name;
+	enum wait_class classes[2];
+	int parts[2]; /* percent of the time, at least, of what is no run queue */
+	void (*wait)(struct place *place);
+} busy_cases[] = {
+	{"often timer", {WAIT_CLASS_TIMER, WAIT_CLASS_CPU}, {80, 0}, sleep_often},
+	{"in turns", {WAIT_CLASS_POLL, WAIT_CLASS_FUTEX}, {40, 40}, sleep_in_turns},
+	{"often pipe", {WAIT_CLASS_PIPE, WAIT_CLASS_CPU}, {90, 0}, read_often},
+	{"poll socket", {WAIT_CLASS_SOCKET, WAIT_CLASS_CPU}, {90, 0}, poll_one},
+	{"often timerfd", {WAIT_CLASS_EVENTS, WAIT_CLASS_CPU}, {80, 0}, read_timer_often},
+	{"often vfork", {WAIT_CLASS_CHILD, WAIT_CLASS_CPU}, {80, 0}, start_children},
+};
+
+static void *run_busy_case(void *argument)
+{
+	const size_t number = (size_t)(uintptr_t)argument;
+
+	prctl(PR_SET_NAME, busy_cases[number].name);
+	busy_cases[number].wait(&world->places[ARRAY_COUNT(cases) + number]);
+	return NULL;
+}
+
+static void run_timed_scene(void *argument)
+{
+	run_scene(argument);
+	for (size_t i = 0; i < ARRAY_COUNT(busy_cases); i++)
+		start_thread(run_busy_case, (void *)(uintptr_t)i); // NOLINT(performance-no-int-to-ptr)
+}
+
+static const struct latency_class_times *find_times(const struct snapshot *round, const char *name)
+{
+	for (size_t i = 0; i < round->latency.count; i++) {
+		const struct latency_record *record = &round->latency.records[i];
+
+		if (strcmp(snapshot_text(round, record->comm), name) == 0 &&
+		    strcmp(snapshot_text(round, record->pcomm), SCENE_NAME) == 0)
+			return &record->times;
+	}
+	return NULL;
+}
+
+/* A part of the time in which a thread did not wait for a CPU, percent. */
+static double part_of(const struct latency_class_times *times, enum wait_class class)
+{
+	const uint64_t life = latency_life(times) - times->of[WAIT_CLASS_RUN_QUEUE];
+
+	return life != 0 ? 100.0 * (double)times->of[class] / (double)life : 0.0;
+}
+
+/* In such a guest a program takes as long as a thread sleeps, and its CPUs stop at any moment. */
+static bool is_emulated(void)
+{
+	struct buffer text = {0};
+	const bool emulated = file_read(AT_FDCWD, "/proc/cpuinfo", &text, 1 << 20) == 0 && text.length != 0 &&
+			      strstr(text.data, "QEMU") != NULL;
+
+	buffer_release(&text);
+	return emulated;
+}
+
+static void check_case(const struct snapshot *round, const char *name, const enum wait_class classes[2],
+		       const int parts[2])
+{
+	const struct latency_class_times *times = find_times(round, name);
+	const double span = (double)round->latency.span_ns, tolerance = is_emulated() ? 0.05 : 0.005;
+	double life;
+
+	assert_non_null(times);
+	life = (double)latency_life(times);
+	if (life < (1 - tolerance) * span || life > (1 + tolerance) * span)
+		fail_msg("%s lived %.3f ms of %.3f", name, life / 1e6, span / 1e6);
+	for (size_t i = 0; i < 2; i++) {
+		if (part_of(times, classes[i]) < (is_emulated() ? parts[i] / 2 : parts[i]))
+			fail_msg("%s: %.1f %% in %s", name, part_of(times, classes[i]),
+				 wait_classes[classes[i]].name);
+	}
+}
+
+/* The times of each thread add up to its life, and are of the classes that it waits in. */
+static void test_times(void **state)
+{
+	struct arena arena = {0};
+	struct feature_result result;
+	struct capture *capture = live_open(NULL, 0);
+	struct latency_watch *watch;
+	struct snapshot *round;
+	uint32_t process;
+
+	(void)state;
+	memset(world->places, 0, sizeof(world->places));
+	world->queue = msgget(IPC_PRIVATE, 0600 | IPC_CREAT);
+	world->semaphores = semget(IPC_PRIVATE, 1, 0600 | IPC_CREAT);
+	process = (uint32_t)live_start(run_timed_scene, NULL);
+	await("all to wait", all_as_expected(capture, (pid_t)process, false));
+	watch = latency_watch_open(&capture->roots, &process, 1, &arena, &result);
+	assert_non_null(watch);
+	assert_int_equal(latency_watch_switch(watch, true), 0);
+	for (int i = 0; i < TIMED_ROUNDS; i++) {
+		live_sleep_ms(TIMED_MS);
+		round = live_round(capture);
+		latency_watch_read(watch, false, round);
+		for (size_t k = 0; k < ARRAY_COUNT(cases); k++) {
+			if (!world->places[k].is_missing)
+				check_case(round, cases[k].name,
+					   (enum wait_class[]){cases[k].class, WAIT_CLASS_CPU},
+					   (int[]){cases[k].class == WAIT_CLASS_CPU ? 95 : 99, 0});
+		}
+		for (size_t k = 0; k < ARRAY_COUNT(busy_cases); k++)
+			check_case(round, busy_cases[k].name, busy_cases[k].classes, busy_cases[k].parts);
+		snapshot_release(round);
+	}
+	latency_watch_close(watch);
+	arena_release(&arena);
+	live_end((pid_t)process);
+	msgctl(world->queue, IPC_RMID, NULL);
+	semctl(world->semaphores, 0, IPC_RMID);
+	capture_close(capture);
+}
+
 static void test_kernel_thread(void **state)
 {
 	struct capture *capture = live_open(NULL, 0);
@@ -1185,7 +1413,7 @@ int main(void)
 		cmocka_unit_test(test_restart),      cmocka_unit_test(test_many_objects),
 		cmocka_unit_test(test_permission),   cmocka_unit_test(test_host),
 		cmocka_unit_test(test_without_room), cmocka_unit_test(test_throttled),
-		cmocka_unit_test(test_owner_leaves),
+		cmocka_unit_test(test_owner_leaves), cmocka_unit_test(test_times),
 	};
 
 	world = mmap(NULL, sizeof(*world), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

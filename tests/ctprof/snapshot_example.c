@@ -472,6 +472,8 @@ static void add_latency(struct snapshot *snapshot)
 	record->of[LATENCY_RUN_QUEUE] = (struct latency_histogram){.sum_ns = 12, .max_ns = 9};
 	record->of[LATENCY_RUN_QUEUE].buckets[1] = 1;
 	record->of[LATENCY_RUN_QUEUE].buckets[3] = 1;
+	record->times.of[WAIT_CLASS_FUTEX] = UINT64_MAX;
+	record->times.of[WAIT_CLASS_RUN_QUEUE] = 12;
 	record = latency_add_record(snapshot, second, second, first);
 	record->is_kernel = true;
 	record->of[LATENCY_BLOCKED] = (struct latency_histogram){.sum_ns = UINT64_MAX, .max_ns = UINT64_MAX};
@@ -480,6 +482,7 @@ static void add_latency(struct snapshot *snapshot)
 		       latency->share_capacity) = (struct latency_share){.pid = 12};
 	latency->shares[0].of[LATENCY_RUN_QUEUE] = (struct latency_histogram){.sum_ns = 3, .max_ns = 3};
 	latency->shares[0].of[LATENCY_RUN_QUEUE].buckets[1] = 1;
+	latency->shares[0].times.of[WAIT_CLASS_RUN_QUEUE] = 3;
 	*MEMORY_APPEND(latency->delays, latency->delay_count,
 		       latency->delay_capacity) = (struct latency_delay){
 		.culprit = 1, .time_ns = 8, .waits = 2, .wakes = 3};

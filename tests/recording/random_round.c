@@ -557,6 +557,12 @@ static void fill_histogram(struct random_host *host, struct latency_histogram *h
 	histogram->max_ns = random_number(host);
 }
 
+static void fill_times(struct random_host *host, struct latency_class_times *times)
+{
+	for (size_t i = WAIT_CLASS_UNKNOWN + 1; i < WAIT_CLASS_COUNT; i++)
+		times->of[i] = one_in(host, 4) ? random_number(host) : 0;
+}
+
 static void fill_latency(struct random_host *host, struct snapshot *snapshot)
 {
 	struct latency *latency = &snapshot->latency;
@@ -575,6 +581,7 @@ static void fill_latency(struct random_host *host, struct snapshot *snapshot)
 		record->is_kernel = one_in(host, 2);
 		for (size_t kind = 0; kind < LATENCY_KIND_COUNT; kind++)
 			fill_histogram(host, &record->of[kind]);
+		fill_times(host, &record->times);
 	}
 	for (uint64_t count = latency->count != 0 ? random_below(host, 12) : 0; count > 0; count--) {
 		struct latency_share *share = MEMORY_APPEND(latency->shares, latency->share_count,
@@ -586,6 +593,7 @@ static void fill_latency(struct random_host *host, struct snapshot *snapshot)
 		};
 		for (size_t kind = 0; kind < LATENCY_KIND_COUNT; kind++)
 			fill_histogram(host, &share->of[kind]);
+		fill_times(host, &share->times);
 	}
 	for (uint64_t count = latency->count != 0 ? random_below(host, 20) : 0; count > 0; count--) {
 		struct latency_delay *delay = MEMORY_APPEND(latency->delays, latency->delay_count,

@@ -244,6 +244,8 @@ static bool latency_differs(const struct snapshot *a, const struct snapshot *b)
 					      &b->latency.records[index].of[kind], index))
 				return true;
 		}
+		if (memcmp(&left->times, &right->times, sizeof(left->times)) != 0)
+			return differs("times of latency", index);
 	}
 	NUMBER(latency.share_count);
 	for (index = 0; index < a->latency.share_count; index++) {
@@ -254,6 +256,9 @@ static bool latency_differs(const struct snapshot *a, const struct snapshot *b)
 					      &b->latency.shares[index].of[kind], index))
 				return true;
 		}
+		if (memcmp(&a->latency.shares[index].times, &b->latency.shares[index].times,
+			   sizeof(a->latency.shares[index].times)) != 0)
+			return differs("times of a share", index);
 	}
 	NUMBER(latency.delay_count);
 	for (index = 0; index < a->latency.delay_count; index++) {

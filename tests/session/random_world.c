@@ -406,6 +406,8 @@ static void fill_latency(struct snapshot *snapshot)
 		record = latency_add_record(snapshot, name, name, name);
 		record->of[LATENCY_RUN_QUEUE].buckets[random_below(LATENCY_BUCKETS)] = random_below(9);
 		record->of[LATENCY_BLOCKED].sum_ns = random_below(NS_PER_S);
+		record->times.of[WAIT_CLASS_FUTEX] = random_below(NS_PER_S);
+		record->times.of[WAIT_CLASS_DISK] = random_below(NS_PER_S);
 	}
 	for (uint32_t i = 0; i < snapshot->latency.count; i++)
 		*MEMORY_APPEND(snapshot->latency.delays, snapshot->latency.delay_count,
