@@ -4,8 +4,9 @@
 #include <string.h>
 
 const struct wait_class_entry wait_classes[WAIT_CLASS_COUNT] = {
-	[WAIT_CLASS_UNKNOWN] = {"", false, ""},
-#define WAIT_CLASS(id, name, rests, description) [WAIT_CLASS_##id] = {name, rests, description},
+	[WAIT_CLASS_UNKNOWN] = {"", TIME_PART_SLEEP, false, ""},
+#define WAIT_CLASS(id, name, column, title, part, rests, description)                                        \
+	[WAIT_CLASS_##id] = {name, TIME_PART_##part, rests, description},
 #include "wait_class.def"
 #undef WAIT_CLASS
 };

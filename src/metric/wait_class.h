@@ -14,9 +14,18 @@ enum wait_class {
 	WAIT_CLASS_COUNT,
 };
 
+/* Parts of the bar WHERE; the table is time_part.def. */
+enum time_part {
+#define TIME_PART(id, ...) TIME_PART_##id,
+#include "time_part.def"
+#undef TIME_PART
+	TIME_PART_COUNT,
+};
+
 struct wait_class_entry {
 	const char *name; /* "" for WAIT_CLASS_UNKNOWN */
-	bool rests;       /* it stands for a group only if all threads rest */
+	enum time_part part;
+	bool rests; /* it stands for a group only if all threads rest */
 	const char *description;
 };
 

@@ -108,7 +108,7 @@ static void begin(struct report *report, const struct report_subject *subject)
 
 static void append_shares(struct buffer *out, const struct cell *cell)
 {
-	for (size_t i = 0; i < VALUE_SHARES; i++)
+	for (size_t i = 0; i < TIME_PART_COUNT; i++)
 		buffer_append_format(out, "%s\"%s\":%.3f", i > 0 ? "," : "{", table_bar_names[i],
 				     (double)cell->value.shares[i]);
 	buffer_append_char(out, '}');

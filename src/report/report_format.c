@@ -234,7 +234,7 @@ bool report_append_number(const struct report *report, const struct cell *cell)
 		cell_format_range(report->out, cell->value.range.low, cell->value.range.high);
 		return true;
 	case CELL_FORM_BAR:
-		for (size_t i = 0; i < VALUE_SHARES; i++)
+		for (size_t i = 0; i < TIME_PART_COUNT; i++)
 			buffer_append_format(report->out, "%s%s=%.3f", i > 0 ? ";" : "", table_bar_names[i],
 					     (double)cell->value.shares[i]);
 		return true;

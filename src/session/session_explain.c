@@ -63,7 +63,8 @@ static bool is_of_groups(const struct explanation *explanation)
 {
 	const enum column_operation operation = column_entry(explanation->column)->operation;
 
-	return operation == COLUMN_OPERATION_LATENCY || operation == COLUMN_OPERATION_BLAME;
+	return operation == COLUMN_OPERATION_LATENCY || operation == COLUMN_OPERATION_TIME ||
+	       operation == COLUMN_OPERATION_BLAME;
 }
 
 /* The number with all of its digits. */

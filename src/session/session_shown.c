@@ -335,7 +335,7 @@ static void collect_latency(struct session *session, const struct view *view, co
 	uint32_t *rows; /* of each group */
 	uint32_t *row_of_record;
 
-	if (shown->by_thread || whole == NULL || !view_needs_latency(view))
+	if (shown->by_thread || whole == NULL || !view_shows_latency(view))
 		return;
 	row_of_record = view_group_names(view, key, key_length, whole, &session->patterns, shown->grouping);
 	rows = memory_allocate((grouping_count(shown->grouping) + 1) * sizeof(*rows));
@@ -410,7 +410,7 @@ void session_find_rows(struct session *session, const struct view *view, struct 
 	struct buffer signature = {0};
 
 	buffer_append_format(&signature, "%d %d %d %d ", (int)view->level, (int)view->mode, view->hide_self,
-			     view_needs_latency(view));
+			     view_shows_latency(view));
 	/* filters on names select what the row of ended processes contains */
 	for (size_t i = 0; i <= view->step_count && view_looks_behind_names(view); i++) {
 		if (view_filter_at(view, i) != NULL)

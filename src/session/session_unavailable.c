@@ -220,12 +220,13 @@ static struct refusal refuse_nothing(const struct question *question)
 
 /* Other kinds can always have a number unless they are made of metrics. */
 static struct refusal (*const refuse_kinds[COLUMN_OPERATION_COUNT])(const struct question *question) = {
-	[COLUMN_OPERATION_SMAPS] = refuse_source,    [COLUMN_OPERATION_RESIDENT] = refuse_resident,
-	[COLUMN_OPERATION_GROWTH] = refuse_resident, [COLUMN_OPERATION_HEAP] = refuse_source,
-	[COLUMN_OPERATION_LATENCY] = refuse_latency, [COLUMN_OPERATION_LIVES] = refuse_lives,
-	[COLUMN_OPERATION_CGROUP] = refuse_cgroup,   [COLUMN_OPERATION_IDENTITY] = refuse_identity,
-	[COLUMN_OPERATION_BAR] = refuse_nothing,     [COLUMN_OPERATION_BLAME] = refuse_blame,
-	[COLUMN_OPERATION_WAITING] = refuse_waiting, [COLUMN_OPERATION_WAITS_FOR] = refuse_waits_for,
+	[COLUMN_OPERATION_SMAPS] = refuse_source,        [COLUMN_OPERATION_RESIDENT] = refuse_resident,
+	[COLUMN_OPERATION_GROWTH] = refuse_resident,     [COLUMN_OPERATION_HEAP] = refuse_source,
+	[COLUMN_OPERATION_LATENCY] = refuse_latency,     [COLUMN_OPERATION_LIVES] = refuse_lives,
+	[COLUMN_OPERATION_CGROUP] = refuse_cgroup,       [COLUMN_OPERATION_IDENTITY] = refuse_identity,
+	[COLUMN_OPERATION_BAR] = refuse_nothing,         [COLUMN_OPERATION_BLAME] = refuse_blame,
+	[COLUMN_OPERATION_TIME] = refuse_latency,        [COLUMN_OPERATION_WAITING] = refuse_waiting,
+	[COLUMN_OPERATION_WAITS_FOR] = refuse_waits_for,
 };
 
 static struct refusal refusal_of_column(const struct session *session, const struct view *view,

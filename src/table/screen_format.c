@@ -42,7 +42,11 @@ const struct screen_marks screen_marks_ascii = {
 	.below = "v",
 };
 
-const char screen_bar_signs[VALUE_SHARES] = {'#', 'r', 'i', 'm', 'q', '.'};
+const char screen_bar_signs[TIME_PART_COUNT] = {
+#define TIME_PART(id, name, sign, ...) sign,
+#include "metric/time_part.def"
+#undef TIME_PART
+};
 
 /* How the numbers of a unit are written: as what, and by what factor to its first unit. */
 struct unit_format {
@@ -248,12 +252,12 @@ void screen_format_bar(struct buffer *buffer, const struct cell *cell, int cells
 	double end = 0.0;
 	int drawn = 0;
 
-	for (size_t i = 0; i < VALUE_SHARES; i++) {
+	for (size_t i = 0; i < TIME_PART_COUNT; i++) {
 		int until;
 
 		end += (double)cell->value.shares[i];
 		/* each border is rounded by itself, so that the whole is always `cells` long */
-		until = i + 1 == VALUE_SHARES ? cells : (int)lround(end * cells);
+		until = i + 1 == TIME_PART_COUNT ? cells : (int)lround(end * cells);
 		for (; drawn < until && drawn < cells; drawn++)
 			buffer_append_char(buffer, screen_bar_signs[i]);
 	}

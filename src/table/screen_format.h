@@ -51,8 +51,8 @@ enum {
 	SCREEN_BAR_CELLS = 24 /* width of a bar in text output; on the screen, that of its column */
 };
 
-/* The sign of each share of a bar, in the order of table_bar_names: "#rimq.". */
-extern const char screen_bar_signs[VALUE_SHARES];
+/* The sign of each share of a bar, in the order of table_bar_names: "#rimqkfspd.". */
+extern const char screen_bar_signs[TIME_PART_COUNT];
 
 /* A Delay bar of `cells` cells: "####r##io...": one letter or sign per share, in the order of
  * table_bar_names. */

@@ -74,6 +74,9 @@ int tab_digit(enum tab tab)
 
 enum tab tab_find(const char *name)
 {
+	/* until 1.1 tab Time was called so */
+	if (strcasecmp(name, "delay") == 0)
+		return TAB_TIME;
 	for (size_t i = 0; i < tab_count(); i++) {
 		const enum tab tab = tab_of_index(i);
 

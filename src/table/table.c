@@ -8,7 +8,11 @@
 #include "base/memory.h"
 #include "base/number.h"
 
-const char *const table_bar_names[VALUE_SHARES] = {"run", "runq", "io", "mem", "irq", "sleep"};
+const char *const table_bar_names[TIME_PART_COUNT] = {
+#define TIME_PART(id, name, ...) name,
+#include "metric/time_part.def"
+#undef TIME_PART
+};
 
 struct table *table_create(const char *section, size_t column_count)
 {

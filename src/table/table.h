@@ -87,7 +87,7 @@ struct cell {
 		struct {
 			int64_t low, high;
 		} range;
-		float shares[VALUE_SHARES]; /* 0 … 1, in the order of table_bar_names */
+		float shares[TIME_PART_COUNT]; /* 0 … 1, in the order of table_bar_names */
 	} value;
 	/*
 	 * Cells of before and after, in the table's arena, of a cell that shows both; else NULL. The cell
@@ -186,7 +186,7 @@ struct table {
 	size_t sort_column; /* index into columns, SIZE_MAX when sorted by name */
 };
 
-extern const char *const table_bar_names[VALUE_SHARES]; /* "run" "runq" "io" "mem" "irq" "sleep" */
+extern const char *const table_bar_names[TIME_PART_COUNT]; /* "run" …, in files */
 
 /*
  * An empty table with room for `column_count` zeroed columns, sorted by name; the caller owns it. `section`

@@ -505,6 +505,11 @@ bool view_needs_latency(const struct view *view)
 	return uses(view, COLUMN_OPERATION_LATENCY) || uses(view, COLUMN_OPERATION_BLAME);
 }
 
+bool view_shows_latency(const struct view *view)
+{
+	return view_needs_latency(view) || uses(view, COLUMN_OPERATION_TIME);
+}
+
 bool view_needs_task_fields(const struct view *view)
 {
 	return (view->tab == TAB_TASK_FIELDS && view->columns == NULL) ||

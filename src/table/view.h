@@ -146,6 +146,9 @@ void view_needs(const struct view *view, source_set *ret_sources, bool *ret_cgro
 /* Whether anything of the view is how long waits took: a column, the order or the filter. */
 bool view_needs_latency(const struct view *view);
 
+/* The same, or it has columns of time in classes, which stand there while latency is measured. */
+bool view_shows_latency(const struct view *view);
+
 /* The same of what a sched_ext scheduler keeps for each task; its tab needs that before it has columns. */
 bool view_needs_task_fields(const struct view *view);
 

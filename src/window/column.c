@@ -118,6 +118,21 @@ enum column column_of_metric(enum metric metric)
 	return metric == METRIC_THREAD_COUNT ? COLUMN_THR : (enum column)(COLUMN_METRICS + (int)metric);
 }
 
+enum column column_of_wait_class(enum wait_class class)
+{
+	static const enum column columns[WAIT_CLASS_COUNT] = {
+		[WAIT_CLASS_UNKNOWN] = COLUMN_COUNT,
+		[WAIT_CLASS_CPU] = COLUMN_CPU,
+		[WAIT_CLASS_RUN_QUEUE] = COLUMN_RUNQ,
+#define RUNNABLE_CLASS(...)
+#define WAIT_CLASS(id, ...) [WAIT_CLASS_##id] = COLUMN_TIME_##id,
+#include "metric/wait_class.def"
+#undef WAIT_CLASS
+	};
+
+	return columns[class];
+}
+
 enum column column_of_derived(enum derived derived)
 {
 	return (enum column)(COLUMN_DERIVED + (int)derived);

@@ -11,6 +11,7 @@
 #include "metric/source.h"
 #include "metric/task_field.h"
 #include "metric/unit.h"
+#include "metric/wait_class.h"
 #include "window_mode.h"
 
 /*
@@ -49,6 +50,9 @@ static inline bool column_set_has(const struct column_set *set, enum column colu
 
 /* The column of a metric (the All tab, `--columns`, `--sort-by`, filters). */
 enum column column_of_metric(enum metric metric);
+
+/* The column of the time in a class: of CPU and run queue those of metrics. */
+enum column column_of_wait_class(enum wait_class class);
 
 /* The column of a derived metric. */
 enum column column_of_derived(enum derived derived);

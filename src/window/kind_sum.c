@@ -19,7 +19,7 @@ struct sum {
 	struct window_counter counters[COLUMN_INPUTS_MAX];
 };
 
-/* The parts of BAR but sleep, in the order of table_bar_names. */
+/* The first parts of BAR, in the order of time_part.def: those that metrics count. */
 static const struct bar_part {
 	size_t from, count;
 	bool overlap;
@@ -301,12 +301,36 @@ static void begin_lifetime(struct reducer *reducer)
 	set_scale(reducer);
 }
 
+/* Fills the parts of all rows from the time in each class. */
+static void add_class_times(struct reducer *reducer)
+{
+	for (enum wait_class class = WAIT_CLASS_UNKNOWN; class < WAIT_CLASS_COUNT; class ++) {
+		struct row_waits *rows = reduce_times(reducer->window, reducer->shown, class);
+
+		for (size_t row = 0; row < reducer->shown->row_count; row++) {
+			struct accumulator *parts = reducer_row(reducer, row);
+
+			parts[wait_classes[class].part].sum[0].real += (double)rows[row].known.sum_ns;
+			parts[0].read = parts[TIME_PART_SLEEP].read = 1;
+			if (rows[row].unknown != 0)
+				note_partial(&parts[0], rows[row].reason);
+		}
+		free(rows);
+	}
+	reducer->no_threads = true;
+}
+
 static void begin_bar(struct reducer *reducer)
 {
 	struct sums *sums = begin(reducer);
 
 	sums->living = true;
 	reducer->values->is_real = true;
+	if (!reducer->shown->by_thread &&
+	    reduce_times_missing(reducer->window, reducer->shown) == REASON_READ) {
+		add_class_times(reducer);
+		return;
+	}
 	for (size_t i = 0; i < ARRAY_COUNT(bar_parts); i++)
 		begin_sum(reducer, reducer->entry->inputs + bar_parts[i].from, bar_parts[i].count,
 			  bar_parts[i].overlap);
@@ -363,14 +387,33 @@ static void conclude_overlap(const struct conclusion *of, struct value *value)
 		value->sort = value->real = sum + largest;
 }
 
+/* Shares of the time in classes, which accounts for all; absent without any. */
+static void conclude_class_times(const struct accumulator parts[TIME_PART_COUNT], struct value *value)
+{
+	double life = 0.0;
+
+	for (size_t i = 0; i < TIME_PART_COUNT; i++)
+		life += parts[i].sum[0].real;
+	if (life == 0.0 || !value_set_state(&parts[0], value))
+		return;
+	value->form = VALUE_FORM_SHARES;
+	for (size_t i = 0; i < TIME_PART_COUNT; i++)
+		value->shares[i] = (float)(parts[i].sum[0].real / life);
+	value->sort = 1.0 - (double)value->shares[TIME_PART_SLEEP];
+}
+
 /* Shares of the time of all threads; time that nothing accounts for is sleep. */
 static void conclude_bar(const struct conclusion *of, struct value *value)
 {
 	const struct accumulator *accumulators = of->accumulators;
 	const uint32_t threads = of->shown->row_threads[of->row];
-	double shares[VALUE_SHARES] = {0}, sum = 0.0;
-	size_t sleep = VALUE_SHARES - 1;
+	double shares[TIME_PART_COUNT] = {0}, sum = 0.0;
+	size_t sleep = TIME_PART_COUNT - 1;
 
+	if (accumulators[sleep].read != 0) {
+		conclude_class_times(accumulators, value);
+		return;
+	}
 	if (!value_set_state(&accumulators[0], value) || threads == 0)
 		return;
 	value->form = VALUE_FORM_SHARES;
@@ -423,7 +466,7 @@ const struct column_kind column_kind_lifetime = {
 };
 
 const struct column_kind column_kind_bar = {
-	.stride = VALUE_SHARES,
+	.stride = TIME_PART_COUNT,
 	.begin = begin_bar,
 	.add_thread = add_thread,
 	.end = end,

@@ -31,7 +31,7 @@ static void add_still_group(const struct reducer *reducer, const struct column_k
 			    const struct still_group *group)
 {
 	const struct shown *shown = reducer->shown;
-	struct accumulator one[VALUE_SHARES] = {0};
+	struct accumulator one[TIME_PART_COUNT] = {0};
 	struct accumulator *accumulators = reducer_row(reducer, shown->row_of[group->first]);
 
 	kind->add_thread(reducer, shown->threads[group->first], one);

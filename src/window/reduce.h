@@ -50,16 +50,23 @@ void window_describe_fields(const struct task_field_owner *scheduler);
 
 /* --- what explains a number --- */
 
-/* The waits of a row. */
+/* The waits of a row, or its time in a class. */
 struct row_waits {
-	struct latency_histogram known; /* waits of the row's own threads */
-	uint64_t unknown; /* number of further waits that may be the row's: their group is not known */
+	struct latency_histogram known; /* of the row's own threads; of time the sum alone */
+	uint64_t
+		unknown; /* number of further waits, or ns, that may be the row's: their group is not known */
 	reason_id reason; /* why their group is not known */
 };
 
 /* The waits of a kind, of each row; NULL where they are not known. The caller frees it. */
 struct row_waits *reduce_waits(const struct window *window, const struct shown *shown,
 			       enum latency_kind kind);
+
+/* The time of each row in a class, in the same way. */
+struct row_waits *reduce_times(const struct window *window, const struct shown *shown, enum wait_class class);
+
+/* Why no time is known (`shown` may be NULL: at all); REASON_READ if it is. */
+reason_id reduce_times_missing(const struct window *window, const struct shown *shown);
 
 /*
  * What delayed the waits of rows for a CPU, or who woke whom; NULL where that is not known, for the reason

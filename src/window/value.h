@@ -11,10 +11,6 @@
 
 /* The value of a column in a row of a window. Texts and units are the table's business (value_cell.h). */
 
-enum {
-	VALUE_SHARES = 6
-};
-
 /* Whether a value is there, does not apply, or is unavailable and why. */
 enum value_state {
 	VALUE_READ,
@@ -56,7 +52,7 @@ struct value {
 			uint32_t fewest, most;
 			uint32_t set; /* id of the set that all have, unless it `differs` */
 		} cpus;
-		float shares[VALUE_SHARES];
+		float shares[TIME_PART_COUNT];
 		struct {
 			const char *text; /* NULL: a number without a name */
 			size_t length;

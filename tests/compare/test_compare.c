@@ -947,7 +947,7 @@ static void test_columns_of_tabs(void **state)
 		}
 	}
 	/* a bar of shares has no number */
-	view.tab = TAB_DELAY;
+	view.tab = TAB_TIME;
 	draw();
 	assert_true(has_column(COLUMN_RUNQ) && !has_column(COLUMN_BAR));
 	view.tab = TAB_ALL;

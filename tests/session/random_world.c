@@ -558,9 +558,12 @@ static const enum column *all_columns(bool with_latency, size_t *ret_count)
 
 	*ret_count = 0;
 	for (int i = 0; i < COLUMN_TASK_FIELDS; i++) {
+		const enum column_operation operation = column_entry((enum column)i)->operation;
+
 		if (i != COLUMN_COUNT &&
-		    (with_latency || (column_entry((enum column)i)->operation != COLUMN_OPERATION_LATENCY &&
-				      column_entry((enum column)i)->operation != COLUMN_OPERATION_BLAME)))
+		    (with_latency ||
+		     (operation != COLUMN_OPERATION_LATENCY && operation != COLUMN_OPERATION_TIME &&
+		      operation != COLUMN_OPERATION_BLAME && operation != COLUMN_OPERATION_BAR)))
 			columns[(*ret_count)++] = (enum column)i;
 	}
 	return columns;

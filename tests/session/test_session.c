@@ -328,7 +328,7 @@ static void test_ended_overlap(void **state)
 		}
 		session_add_round(session, snapshot);
 	}
-	table = fixture_table(session, TAB_DELAY, WINDOW_MODE_BASE);
+	table = fixture_table(session, TAB_TIME, WINDOW_MODE_BASE);
 	assert_int_equal(fixture_cell(table, "app", COLUMN_MWAIT)->value.integer, MS(60 + 100 + 2 * 5));
 	session_release(session);
 }

@@ -93,7 +93,7 @@ static void fill_delays(struct snapshot *snapshot, int round)
 static void test_delays(void **state)
 {
 	struct session *session = fixture_two_rounds(fill_delays);
-	struct table *table = fixture_table(session, TAB_DELAY, WINDOW_MODE_RATE);
+	struct table *table = fixture_table(session, TAB_TIME, WINDOW_MODE_RATE);
 	const struct cell *cell;
 	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
 
@@ -111,7 +111,7 @@ static void test_delays(void **state)
 	assert_float_equal(cell->value.shares[2], 0.10F, 0.001F);
 	assert_float_equal(cell->value.shares[3], 0.05F, 0.001F);
 	assert_float_equal(cell->value.shares[4], 0.01F, 0.001F);
-	assert_float_equal(cell->value.shares[5], 0.54F, 0.001F);
+	assert_float_equal(cell->value.shares[TIME_PART_SLEEP], 0.54F, 0.001F);
 	fixture_expect(session, TAB_OVERVIEW, WINDOW_MODE_RATE, "app", COLUMN_STUCK, "1");
 	view.level = VIEW_LEVEL_THREADS;
 	table = fixture_table_of(session, &view);
@@ -132,7 +132,7 @@ static void fill_long_waits(struct snapshot *snapshot, int round)
 static void test_full_bar(void **state)
 {
 	struct session *session = fixture_two_rounds(fill_long_waits);
-	struct table *table = fixture_table(session, TAB_DELAY, WINDOW_MODE_RATE);
+	struct table *table = fixture_table(session, TAB_TIME, WINDOW_MODE_RATE);
 	const struct cell *cell = fixture_cell(table, "app", COLUMN_BAR);
 
 	(void)state;
@@ -161,12 +161,12 @@ static void test_impossible_wait(void **state)
 			fixture_set(snapshot, fixture_thread(snapshot, 10, 10 + i, "app", "app", 1),
 				    METRIC_BLKIO_DELAY_TOTAL_NS, waits[round][i]);
 		session_add_round(session, snapshot);
-		table = fixture_table(session, TAB_DELAY, WINDOW_MODE_RATE);
+		table = fixture_table(session, TAB_TIME, WINDOW_MODE_RATE);
 		if (round != 0)
 			assert_string_equal(fixture_shown(table, "app", COLUMN_BLKIO),
 					    round == 1 ? "≥5.0" : "25.0");
 	}
-	fixture_expect(session, TAB_DELAY, WINDOW_MODE_TOTAL, "app", COLUMN_BLKIO, "≥400ms");
+	fixture_expect(session, TAB_TIME, WINDOW_MODE_TOTAL, "app", COLUMN_BLKIO, "≥400ms");
 	session_release(session);
 }
 
@@ -182,12 +182,12 @@ static void fill_frozen(struct snapshot *snapshot, int round)
 static void test_frozen(void **state)
 {
 	struct session *session = fixture_two_rounds(fill_frozen);
-	struct table *table = fixture_table(session, TAB_DELAY, WINDOW_MODE_RATE);
+	struct table *table = fixture_table(session, TAB_TIME, WINDOW_MODE_RATE);
 
 	(void)state;
 	assert_int_equal(fixture_cell(table, "app", COLUMN_BLKIO)->reason, REASON_SWITCHED_OFF);
 	assert_int_equal(fixture_cell(table, "app", COLUMN_BLKIO)->state, CELL_UNAVAILABLE);
-	fixture_expect(session, TAB_DELAY, WINDOW_MODE_TOTAL, "app", COLUMN_BLKIO, "400ms");
+	fixture_expect(session, TAB_TIME, WINDOW_MODE_TOTAL, "app", COLUMN_BLKIO, "400ms");
 	session_release(session);
 }
 

@@ -300,12 +300,12 @@ static void test_lost(void **state)
 
 		fixture_set(last, 1, METRIC_BLKIO_DELAY_TOTAL_NS, MS(cases[i].charged_ms));
 		session_add_round(session, last);
-		table = fixture_table(session, TAB_DELAY, WINDOW_MODE_RATE);
+		table = fixture_table(session, TAB_TIME, WINDOW_MODE_RATE);
 		cell = fixture_cell(table, "app", COLUMN_LOST);
 		expect_near(cell->value.real, cases[i].lost);
 		expect_near(cell->sort, cases[i].lost);
 		assert_false(cell->partial);
-		table = fixture_table(session, TAB_DELAY, WINDOW_MODE_INTERVAL);
+		table = fixture_table(session, TAB_TIME, WINDOW_MODE_INTERVAL);
 		expect_near(fixture_cell(table, "app", COLUMN_LOST)->sort / 1e6, cases[i].lost * 20);
 		session_release(session);
 	}

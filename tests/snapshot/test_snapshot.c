@@ -493,7 +493,7 @@ static void test_table(void **state)
 	assert_int_equal(table->rows[99].cells[2].value.integer, 99);
 	for (size_t i = 0; i < UNIT_TOTAL; i++)
 		assert_non_null(unit_names[i]);
-	for (size_t i = 0; i < VALUE_SHARES; i++)
+	for (size_t i = 0; i < TIME_PART_COUNT; i++)
 		assert_non_null(table_bar_names[i]);
 	table_release(table);
 	table_release(NULL);

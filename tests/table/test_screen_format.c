@@ -165,7 +165,7 @@ static void test_states(void **state)
 	assert_string_equal(shown(&cell, &screen_marks_utf8), "≥99us+");
 }
 
-static const char *bar(const float shares[VALUE_SHARES], int cells)
+static const char *bar(const float shares[TIME_PART_COUNT], int cells)
 {
 	static char text[256];
 	struct cell cell = {.state = CELL_VALUE, .form = CELL_FORM_BAR};
@@ -181,10 +181,11 @@ static const char *bar(const float shares[VALUE_SHARES], int cells)
 static void test_bar(void **state)
 {
 	(void)state;
-	assert_string_equal(bar((float[]){0.4F, 0.2F, 0.1F, 0.0F, 0.0F, 0.3F}, 10), "####rri...");
-	assert_string_equal(bar((float[]){0, 0, 0, 0, 0, 1.0F}, 5), ".....");
-	assert_string_equal(bar((float[]){0.1F, 0.1F, 0.1F, 0.1F, 0.1F, 0.5F}, 10), "#rimq.....");
-	assert_string_equal(bar((float[]){1.0F, 0, 0, 0, 0, 0}, 4), "####");
+	assert_string_equal(bar((float[]){0.4F, 0.2F, 0.1F, 0, 0, 0, 0, 0, 0, 0, 0.3F}, 10), "####rri...");
+	assert_string_equal(bar((float[]){0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1.0F}, 5), ".....");
+	assert_string_equal(bar((float[]){0.1F, 0.1F, 0.1F, 0.1F, 0.1F, 0.1F, 0.1F, 0.1F, 0.1F, 0.1F, 0}, 10),
+			    "#rimqkfspd");
+	assert_string_equal(bar((float[]){1.0F, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 4), "####");
 }
 
 /* A number of any size: uniform in its logarithm. */

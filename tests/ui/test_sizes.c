@@ -58,7 +58,7 @@ static const struct step steps[] = {
 	{"\003", "Tab tabs", EVERYWHERE},
 	{"2", "UTIME", OF_FILE},
 	{"3", "POLICY", ALONE},
-	{"5", "RUNQ", ALONE},
+	{"5", "WAITED", ALONE},
 	{"6", "READ", ALONE},
 	{"7", "RSS", ALONE},
 	{"9", "CGROUP", ALONE},

@@ -130,19 +130,19 @@ static void test_columns(void **state)
 static void test_sort(void **state)
 {
 	enum tab mine = add("mine");
-	const unsigned int of_table = tabs[TAB_DELAY].sort;
+	const unsigned int of_table = tabs[TAB_TIME].sort;
 	struct view view;
 
 	(void)state;
 	tab_set_sort(mine, COLUMN_READ);
-	tab_set_sort(TAB_DELAY, COLUMN_RUNQ);
+	tab_set_sort(TAB_TIME, COLUMN_RUNQ);
 	view_initialise(&view);
 	view_set_tab(&view, mine);
 	assert_int_equal(view.sort, COLUMN_READ);
-	view_set_tab(&view, TAB_DELAY);
+	view_set_tab(&view, TAB_TIME);
 	assert_int_equal(view.sort, COLUMN_RUNQ);
-	tab_set_sort(TAB_DELAY, COLUMN_COUNT);
-	assert_int_equal(tabs[TAB_DELAY].sort, of_table);
+	tab_set_sort(TAB_TIME, COLUMN_COUNT);
+	assert_int_equal(tabs[TAB_TIME].sort, of_table);
 	tab_set_sort(mine, COLUMN_COUNT);
 	assert_int_equal(tabs[mine].sort, COLUMN_CPU);
 	assert_int_equal(tab_own_sort(mine), COLUMN_COUNT);

@@ -828,7 +828,7 @@ static void draw_bar(const struct layout *layout, int y, int x)
 	const char *text = layout->text.data;
 
 	while (*text != '\0') {
-		const char *sign = memchr(screen_bar_signs, *text, VALUE_SHARES);
+		const char *sign = memchr(screen_bar_signs, *text, TIME_PART_COUNT);
 		enum style style = sign != NULL ? (enum style)(STYLE_BAR_RUN + (sign - screen_bar_signs))
 						: STYLE_NORMAL;
 		size_t length = 1;
