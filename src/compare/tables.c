@@ -55,6 +55,8 @@ void tables_make(const struct diff *diff, const struct tables_request *request,
 		tables_host_sched_ext(&build);
 	if (request->sections[SECTION_LATENCY])
 		tables_latency(&build);
+	if (request->sections[SECTION_TIME])
+		tables_time(&build);
 	if (request->sections[SECTION_BLAME])
 		tables_blame(&build);
 	if (request->sections[SECTION_TASK_FIELDS]) {

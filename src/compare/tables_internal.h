@@ -130,6 +130,9 @@ void tables_cgroups(struct tables_build *build);
 void tables_host_pressure(struct tables_build *build);
 void tables_host_sched_ext(struct tables_build *build);
 void tables_latency(struct tables_build *build);
+
+/* The time of each group in each class of waits; nothing where it was not measured. */
+void tables_time(struct tables_build *build);
 void tables_blame(struct tables_build *build);
 void tables_scheduler(struct tables_build *build);
 void tables_task_fields(struct tables_build *build);

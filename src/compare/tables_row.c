@@ -489,9 +489,13 @@ struct tables_row tables_row_of_column(struct tables_build *build, const struct 
 	for (size_t side = build->first_side; side < DIFF_SIDE_COUNT; side++)
 		content.sides[side] = tables_cell_column(build, pair, (enum diff_side)side, column);
 	if (column < COLUMN_COUNT) {
+		/* the time in a class is ns per second, as its side is */
+		const enum window_mode mode = column_has(column_entry(column), COLUMN_RATES)
+						      ? WINDOW_MODE_TOTAL
+						      : WINDOW_MODE_RATE;
 		struct table_column described;
 
-		column_describe(column, WINDOW_MODE_RATE, false, &build->table->arena, &described);
+		column_describe(column, mode, false, &build->table->arena, &described);
 		content.name = described.name;
 		for (size_t side = build->first_side; side < DIFF_SIDE_COUNT; side++)
 			content.sides[side].unit = described.unit;

@@ -72,6 +72,44 @@ void tables_latency(struct tables_build *build)
 			});
 }
 
+/* --- the time of groups in each class of waits --- */
+
+static const enum column time_columns[] = {
+#define RUNNABLE_CLASS(...)
+#define WAIT_CLASS(id, ...) COLUMN_TIME_##id,
+#include "metric/wait_class.def"
+#undef WAIT_CLASS
+};
+
+static bool has_time(const struct tables_build *build, const struct diff_pair *pair, enum column column)
+{
+	return number_of(build, pair, DIFF_AFTER, column) != 0 ||
+	       number_of(build, pair, DIFF_BEFORE, column) != 0;
+}
+
+void tables_time(struct tables_build *build)
+{
+	const size_t count = build->diff->pair_count + 1;
+	double *weights = memory_allocate_zero(count, sizeof(*weights));
+
+	/* by the class that differs most; of one snapshot by the one with most time */
+	for (size_t i = 0; i < count; i++) {
+		for (size_t k = 0; k < ARRAY_COUNT(time_columns); k++)
+			weights[i] = fmax(
+				weights[i],
+				fabs(number_of(build, &build->diff->pairs[i], DIFF_AFTER, time_columns[k]) -
+				     number_of(build, &build->diff->pairs[i], DIFF_BEFORE, time_columns[k])));
+	}
+	tables_subjects(build, SECTION_TIME,
+			&(struct tables_subjects){
+				.columns = time_columns,
+				.count = ARRAY_COUNT(time_columns),
+				.weights = weights,
+				.pair_count = count,
+				.has_row = has_time,
+			});
+}
+
 /* --- what a sched_ext scheduler keeps for the threads of groups --- */
 
 /* The fields that are asked for: of the scheduler of after, then those that only that of before has. */

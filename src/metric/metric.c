@@ -76,6 +76,7 @@ const struct section_entry sections[SECTION_COUNT] = {
 	[SECTION_BLAME] = {"blame", false},
 	[SECTION_TASK_FIELDS] = {TASK_FIELD_SOURCE, false},
 	[SECTION_CGROUP_IO] = {"cgroup-io", true},
+	[SECTION_TIME] = {"time", false},
 };
 
 #define UNWRAP(...) __VA_ARGS__

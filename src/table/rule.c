@@ -261,6 +261,28 @@ static int parse_victims(struct rule *rule, struct part text, struct error *erro
 	return parse_name(rule, culprits, &rule->culprit, error);
 }
 
+/* Takes ": CLASS", a class of waits, off the end of the groups. */
+static int take_class(struct rule *rule, struct part *groups, struct error *error)
+{
+	const char *colon = memrchr(groups->start, ':', groups->length);
+	const struct part name = colon != NULL ? make_part(colon + 1, groups->start + groups->length)
+					       : (struct part){0};
+	struct buffer classes = {0};
+
+	rule->column = column_of_wait_class(colon != NULL ? wait_class_find(name.start, name.length)
+							  : WAIT_CLASS_UNKNOWN);
+	if (rule->column != COLUMN_COUNT) {
+		*groups = make_part(groups->start, colon);
+		return 0;
+	}
+	for (size_t i = 1; i < WAIT_CLASS_COUNT; i++)
+		buffer_append_format(&classes, "%s%s", i > 1 ? ", " : "", wait_classes[i].name);
+	error_set(error, -EINVAL, "rule '%s': time is time(GROUPS: CLASS), where CLASS is one of %s",
+		  rule->text, classes.data);
+	buffer_release(&classes);
+	return -EINVAL;
+}
+
 /* Numbers of cgroup files are those of cgroups, and of no other group. */
 static int check_kind(struct rule *rule, const char *name, struct error *error)
 {
@@ -397,6 +419,8 @@ static int parse(struct rule *rule, bool of_change, struct error *error)
 	rule->is_delayed = strcmp(word, "delayed") == 0;
 	if (rule->is_delayed)
 		rule->column = COLUMN_WAITS;
+	else if (strcmp(word, "time") == 0)
+		result = take_class(rule, &groups, error);
 	else
 		result = parse_column(rule, word, error);
 	if (result == 0)

@@ -13,6 +13,7 @@
  * (`--when`):
  *
  *	[after:]NUMBER(GROUPS) OP LIMIT
+ *	[after:]time(GROUPS: CLASS) OP LIMIT
  *	[after:]delayed(GROUPS [by CULPRITS]) OP LIMIT
  *	psi.cpu OP PERCENT      psi.memory OP PERCENT      psi.io OP PERCENT
  *
@@ -22,7 +23,7 @@
  */
 struct rule {
 	char *text;                      /* as the user wrote it, owned */
-	bool is_pressure;                /* of the host: the third form */
+	bool is_pressure;                /* of the host: the last form */
 	enum pressure_resource resource; /* of it; else what follows down to the glob */
 	bool of_after;                   /* the rule begins with `after:` */
 	enum column column;
@@ -30,7 +31,7 @@ struct rule {
 	enum axis axis;
 	struct glob *glob;    /* owned */
 	struct glob *process; /* owned; of "THREADS of PROCESS", where `glob` is for threads; else NULL */
-	bool is_delayed; /* the second form: `column` is COLUMN_WAITS, and the limit is in ns per second */
+	bool is_delayed; /* the form `delayed`: `column` is COLUMN_WAITS, and the limit is in ns per second */
 	struct glob *culprit; /* of it: owned; NULL: all */
 	struct limit limit;
 };

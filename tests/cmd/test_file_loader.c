@@ -199,7 +199,7 @@ static void test_names(void **state)
 /* Two sections written at the same time both end up in the file. */
 static void test_sections(void **state)
 {
-	static const enum tab written[] = {TAB_RUN, TAB_SCHED, TAB_WAKEUPS, TAB_DELAY, TAB_IO, TAB_MEMORY};
+	static const enum tab written[] = {TAB_RUN, TAB_SCHED, TAB_WAKEUPS, TAB_TIME, TAB_IO, TAB_MEMORY};
 	char path[] = "/tmp/ctop-sections-XXXXXX";
 	const int descriptor = mkstemp(path);
 	const struct fixture fixture = begin();

@@ -34,7 +34,7 @@ static void test_sections(void **state)
 			    "unknown section ''; valid: primary, taskstats-delay, derived, cgroup-stats, "
 			    "cgroup-limits, memory-stat, memory-events, pressure, host-pressure, "
 			    "smaps-rollup, sched-ext, latency, blame, scx, "
-			    "cgroup-io");
+			    "cgroup-io, time");
 	assert_int_equal(selection_parse_sections("", selected, &error), -EINVAL);
 	assert_int_equal(selection_parse_sections("derrived", selected, &error), -EINVAL);
 	assert_non_null(strstr(error.text, "did you mean 'derived'?"));
