@@ -22,6 +22,8 @@ static const double threads_part = 0.2;
 /* The part that counts of what a group has less of, or had before it went: mostly work that came to its end.
  */
 static const double less_part = 0.5;
+/* The unit of waits that idle threads have too, ns per second, of a group that has not the same threads. */
+static const double idle_unit = 20e9, shortest_idle_unit = 20e6;
 /* The harm of a number without a unit that changes wholly, and of another word. */
 static const double harm_of_number = 0.5, harm_of_word = 0.001;
 
@@ -73,12 +75,22 @@ static double unit_of(enum column column)
 	return ladder_units[column_report_ladder(column)][has_amounts];
 }
 
+/* Whether idle threads wait so, too: then it says something of a group only if that kept its threads. */
+static bool may_be_idle(const struct diff_harm *harm)
+{
+	return column_entry(harm->column)->operation == COLUMN_OPERATION_TIME &&
+	       harm->unit > shortest_idle_unit;
+}
+
 double diff_harm_unit(const struct diff_pair *pair, enum column column)
 {
 	const struct diff_harm *told = diff_harm_find(column);
 
 	if (told == NULL)
 		return unit_of(column);
+	if (may_be_idle(told) &&
+	    (!diff_pair_is_joined(pair) || pair->threads[DIFF_BEFORE] != pair->threads[DIFF_AFTER]))
+		return idle_unit;
 	return told->column == COLUMN_THR ? fmax(told->unit, threads_part * pair->threads[DIFF_BEFORE])
 					  : told->unit;
 }
@@ -107,6 +119,12 @@ static double amount_of(const struct diff_pair *pair, const struct diff_value *v
 	return side->has_number ? fabs(side->number) * (is_gone ? less_part : 1) : 0;
 }
 
+/* Whether it is an amount of all the time between the captures. The time in a class is always per second. */
+static bool is_sum_of_span(enum column column)
+{
+	return diff_has_amounts(column) && column_entry(column)->operation != COLUMN_OPERATION_TIME;
+}
+
 double diff_harm(const struct diff *diff, const struct diff_pair *pair, enum column column)
 {
 	const struct diff_value value = diff_column(diff, pair, column);
@@ -120,7 +138,7 @@ double diff_harm(const struct diff *diff, const struct diff_pair *pair, enum col
 	if (value.is_category || diff_is_ordinal(column) || (value.differs && amount == 0))
 		return value.differs || amount != 0 ? harm_of_word : 0;
 	if (unit != 0)
-		return amount / (unit * (diff_has_amounts(column) ? seconds_of(diff) : 1));
+		return amount / (unit * (is_sum_of_span(column) ? seconds_of(diff) : 1));
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
 		larger = fmax(larger, value.side[side].has_number ? fabs(value.side[side].number) : 0);
 	return larger != 0 ? harm_of_number * fmin(1, amount / larger) : 0;
