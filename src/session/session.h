@@ -162,12 +162,18 @@ struct table *session_table(struct session *session, const struct view *view);
 void session_table_fill(struct session *session, const struct view *view, struct table *table, size_t first,
 			size_t count);
 
+/* A group by classes of waits. */
+struct session_classes {
+	uint64_t threads[WAIT_CLASS_COUNT]; /* living ones, by what they wait for now, where that is known */
+	uint64_t time_ns[WAIT_CLASS_COUNT]; /* in the last interval; 0 where it was not measured */
+};
+
 /*
- * Counts the living threads of each row of groups by what they wait for now; threads whose class is not known
- * count nowhere. The table has to be the last that session_table() made, by a view with cells_on_demand. The
- * caller frees the array, which has an element for each row; NULL where no class is known.
+ * Counts each row of groups by classes of waits. The table has to be the last that session_table() made, by a
+ * view with cells_on_demand; times need one that shows latency. The caller frees the array, which has an
+ * element for each row; NULL for another table.
  */
-uint32_t (*session_count_waits(const struct session *session, const struct table *table))[WAIT_CLASS_COUNT];
+struct session_classes *session_count_classes(const struct session *session, const struct table *table);
 
 /*
  * All metrics and derived metrics of one row of a session_table() (by its key): columns now, in interval, per

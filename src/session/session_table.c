@@ -1005,23 +1005,41 @@ void session_table_fill(struct session *session, const struct view *view, struct
 		fill_groups(session, view, table, first, end);
 }
 
-uint32_t (*session_count_waits(const struct session *session, const struct table *table))[WAIT_CLASS_COUNT]
+/* Adds the times of the last interval to classes by row of `shown`. */
+static void add_times(const struct session *session, const struct shown *shown,
+		      struct session_classes of_shown[])
+{
+	const struct window window = session_window(session, WINDOW_MODE_INTERVAL);
+
+	for (enum wait_class class = WAIT_CLASS_UNKNOWN + 1; class < WAIT_CLASS_COUNT; class ++) {
+		struct row_waits *rows = reduce_times_missing(&window, shown) == REASON_READ
+						 ? reduce_times(&window, shown, class)
+						 : NULL;
+
+		for (size_t row = 0; rows != NULL && row < shown->row_count; row++)
+			of_shown[row].time_ns[class] = rows[row].known.sum_ns;
+		free(rows);
+	}
+}
+
+struct session_classes *session_count_classes(const struct session *session, const struct table *table)
 {
 	const struct shown *shown = &session->kept_rows.shown;
-	uint32_t(*of_shown)[WAIT_CLASS_COUNT], (*counts)[WAIT_CLASS_COUNT];
+	struct session_classes *of_shown, *classes;
 
-	if (session->kept_rows.table != table || shown->now->wait_class == NULL)
+	if (session->kept_rows.table != table)
 		return NULL;
 	of_shown = memory_allocate_zero(shown->row_count + 1, sizeof(*of_shown));
-	counts = memory_allocate_zero(table->row_count + 1, sizeof(*counts));
-	for (size_t k = 0; k < shown->count; k++) {
+	classes = memory_allocate_zero(table->row_count + 1, sizeof(*classes));
+	for (size_t k = 0; k < shown->count && shown->now->wait_class != NULL; k++) {
 		enum wait_class class;
 
 		if (reduce_wait_class(shown->now, shown->threads[k], &class) == REASON_READ)
-			of_shown[shown->row_of[k]][class]++;
+			of_shown[shown->row_of[k]].threads[class]++;
 	}
+	add_times(session, shown, of_shown);
 	for (size_t i = 0; i < table->row_count; i++)
-		memcpy(counts[i], of_shown[table->rows[i].subject], sizeof(*counts));
+		classes[i] = of_shown[table->rows[i].subject];
 	free(of_shown);
-	return counts;
+	return classes;
 }

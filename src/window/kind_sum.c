@@ -304,7 +304,7 @@ static void begin_lifetime(struct reducer *reducer)
 /* Fills the parts of all rows from the time in each class. */
 static void add_class_times(struct reducer *reducer)
 {
-	for (enum wait_class class = WAIT_CLASS_UNKNOWN; class < WAIT_CLASS_COUNT; class ++) {
+	for (enum wait_class class = WAIT_CLASS_UNKNOWN + 1; class < WAIT_CLASS_COUNT; class ++) {
 		struct row_waits *rows = reduce_times(reducer->window, reducer->shown, class);
 
 		for (size_t row = 0; row < reducer->shown->row_count; row++) {

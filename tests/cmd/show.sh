@@ -137,7 +137,7 @@ result "as many rows as are asked for" "$([ "$(printf '%s\n' "$text" | wc -l)" =
 expect "another tab" "^ PROCESS  *THR .* MINF  *MAJF " "$("$ctop" show "$file" -t memory)"
 expect "the tab Cgroup has cgroups" "^ CGROUP  *THR  *CGCPU " "$("$ctop" show "$file" -t cgroup)"
 expect "unless others are asked for" "^ PROCESS  *THR  *CGCPU " "$("$ctop" show "$file" -t cgroup -g process)"
-refuse "a tab that there is not" 2 "unknown tab 'mine'; valid: overview, .*, scx$" show "$file" --no-config -t mine
+refuse "a tab that there is not" 2 "unknown tab 'xyzzy'; valid: overview, .*, scx$" show "$file" --no-config -t xyzzy
 expect "columns are those of the screen" "^ CGROUP  *MINF  *POLICY$" "$("$ctop" show "$file" -g cgroup --columns minf,policy 2>&1)"
 expect "a filter" ", 1 group by process " "$("$ctop" show "$file" -f redis-server)"
 expect "tsv with units in the names" "^time_unix_ns	group	threads	cpu_ns	run_queue_ns	" "$("$ctop" show "$file" -t overview --format tsv)"

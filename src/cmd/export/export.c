@@ -30,7 +30,7 @@ static const struct export_family_choice families_of_pairs = {
 
 struct export_round {
 	struct table *tables[AXIS_COUNT];
-	uint32_t (*waits[AXIS_COUNT])[WAIT_CLASS_COUNT]; /* session_count_waits() of these */
+	struct session_classes *classes[AXIS_COUNT]; /* session_count_classes() of these */
 	struct pairs pairs[AXIS_COUNT];
 	struct export_facts facts;
 };
@@ -272,7 +272,7 @@ struct export_round *export_round_create(const struct export *export, struct ses
 		struct table *table = session_table(session, &view);
 
 		session_table_fill(session, &view, table, 0, table->row_count);
-		round->waits[i] = session_count_waits(session, table);
+		round->classes[i] = session_count_classes(session, table);
 		round->tables[i] = table;
 		round->pairs[i] = find_pairs(&view, session_now(session), session_interval_ns(session));
 	}
@@ -286,7 +286,7 @@ void export_round_release(struct export_round *round)
 		return;
 	for (size_t i = 0; i < AXIS_COUNT; i++) {
 		table_release(round->tables[i]);
-		free(round->waits[i]);
+		free(round->classes[i]);
 		release_pairs(&round->pairs[i]);
 	}
 	snapshot_release(round->facts.now);
@@ -316,7 +316,8 @@ static void weigh_by_shares(const struct export_family_choice *families, struct 
 	for (size_t family = 0; family < families->count; family++) {
 		double total = 0;
 
-		if (export_families[families->items[family]].kind != EXPOSITION_COUNTER)
+		if (export_families[families->items[family]].kind != EXPOSITION_COUNTER ||
+		    export_families[families->items[family]].by_class)
 			continue;
 		for (size_t i = 0; i < count; i++)
 			total += (double)rows[i].numbers[families->first[family]].value;
@@ -325,9 +326,12 @@ static void weigh_by_shares(const struct export_family_choice *families, struct 
 	}
 }
 
-/* Numbers of the classes that threads are in. */
-static void set_by_class(const uint32_t counts[WAIT_CLASS_COUNT], struct export_number numbers[])
+/* Numbers by class: a counter of the time, or a gauge of the threads. A class without any has none. */
+static void set_by_class(const struct session_classes *classes, enum exposition_kind kind,
+			 struct export_number numbers[])
 {
+	const uint64_t *counts = kind == EXPOSITION_COUNTER ? classes->time_ns : classes->threads;
+
 	for (size_t i = 0; i < WAIT_CLASS_COUNT; i++)
 		numbers[i] = (struct export_number){counts[i] != 0, counts[i]};
 }
@@ -354,8 +358,8 @@ static void add_table(struct export *export, size_t axis, const struct export_ro
 			struct export_number *number = &own[families->first[family]];
 
 			if (entry->by_class) {
-				if (round->waits[axis] != NULL)
-					set_by_class(round->waits[axis][i], number);
+				if (round->classes[axis] != NULL)
+					set_by_class(&round->classes[axis][i], entry->kind, number);
 				continue;
 			}
 			*number = number_of(&table->rows[i].cells[family]);

@@ -12,10 +12,11 @@
 #include "table/column_name.h"
 #include "window/column.h"
 
-#define KIND_COUNTER        EXPOSITION_COUNTER, false, false
-#define KIND_GAUGE          EXPOSITION_GAUGE, false, false
-#define KIND_LARGEST        EXPOSITION_GAUGE, true, false
-#define KIND_GAUGE_BY_CLASS EXPOSITION_GAUGE, false, true
+#define KIND_COUNTER          EXPOSITION_COUNTER, false, false
+#define KIND_GAUGE            EXPOSITION_GAUGE, false, false
+#define KIND_LARGEST          EXPOSITION_GAUGE, true, false
+#define KIND_GAUGE_BY_CLASS   EXPOSITION_GAUGE, false, true
+#define KIND_COUNTER_BY_CLASS EXPOSITION_COUNTER, false, true
 
 const struct export_family_entry export_families[EXPORT_FAMILY_COUNT + 1] = {
 #define EXPORT_FAMILY(column, kind, name, by_default)                                                        \
@@ -131,6 +132,9 @@ char *export_family_help(enum export_family family)
 			"Time that the group victim waited for a CPU while the group culprit ran.");
 	if (family == EXPORT_FAMILY_WAITS_FOR)
 		return memory_duplicate("Threads by what they wait for now; those of class cpu run.");
+	if (export_families[family].by_class)
+		return memory_duplicate(
+			"Time of the threads by what they did and waited for, with --latency.");
 	if (entry->operation == COLUMN_OPERATION_SUM && entry->input_count == 1)
 		return memory_duplicate(metrics[entry->inputs[0]].description);
 	end = text + strcspn(text, ";");
