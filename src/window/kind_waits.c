@@ -51,6 +51,7 @@ static void take_threads(const struct reducer *reducer)
 		accumulator->wait.class = class;
 		accumulator->wait.threads = 1;
 		accumulator->wait.waiter = shown->threads[k] + 1;
+		accumulator->wait.votes = 1;
 	}
 }
 
@@ -135,7 +136,8 @@ static void elect_objects(const struct reducer *reducer)
 
 			if (counting && accumulator->wait.votes <= accumulator->wait.threads / 2)
 				accumulator->wait.waiter = 0;
-			accumulator->wait.votes = 0;
+			if (!counting || accumulator->wait.waiter == 0)
+				accumulator->wait.votes = 0;
 		}
 	}
 }
@@ -171,11 +173,13 @@ static void conclude(const struct conclusion *of, struct value *value)
 	value->wait.of = accumulator->read;
 	value->wait.object = NULL;
 	value->wait.length = 0;
+	value->wait.sharing = 0;
 	if (accumulator->wait.waiter != 0)
 		object = now->wait_object[accumulator->wait.waiter - 1];
 	if (object != 0) {
 		value->wait.object = snapshot_text(now, object);
 		value->wait.length = string_pool_length(&now->strings, object);
+		value->wait.sharing = accumulator->wait.votes;
 	}
 	/* by class, in the order of the table, then by threads */
 	value->sort = (double)(WAIT_CLASS_COUNT - value->wait.class) * 0x1p32 + value->wait.threads;

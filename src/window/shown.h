@@ -135,7 +135,7 @@ struct accumulator {
 			uint32_t class;   /* enum wait_class */
 			uint32_t threads; /* in that class */
 			uint32_t waiter;  /* index + 1 of a thread that waits for what most of these do */
-			uint32_t votes;   /* for the object while it is being found */
+			uint32_t votes;   /* for the object; at the end threads that wait for it */
 		} wait;
 		struct {
 			uint64_t low; /* of 128 bits, signed */

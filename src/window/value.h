@@ -70,6 +70,7 @@ struct value {
 			size_t length;
 			enum wait_class class;
 			uint32_t threads; /* in the class */
+			uint32_t sharing; /* those of `threads` that wait for `object`; 0 without one */
 			uint32_t of;      /* threads whose class is known */
 		} wait;
 	};

@@ -210,6 +210,27 @@ static void test_unknown(void **state)
 	snapshot_release(snapshot);
 }
 
+/* Only the threads that wait for the object count as sharing it. */
+static void test_sharing(void **state)
+{
+	struct example example = EXAMPLE({0, WAIT_CLASS_FUTEX, "0x1"}, {0, WAIT_CLASS_FUTEX, "0x2"},
+					 {0, WAIT_CLASS_FUTEX, "0x1"}, {0, WAIT_CLASS_POLL, "0x1"},
+					 {0, WAIT_CLASS_FUTEX, "0x1"}, {0, WAIT_CLASS_FUTEX, ""});
+	struct snapshot *snapshot = make_snapshot(example);
+
+	(void)state;
+	assert_int_equal(value_of(snapshot, example).wait.threads, 5);
+	assert_int_equal(value_of(snapshot, example).wait.sharing, 3);
+	/* two of four are no majority */
+	example.count = 5;
+	snapshot->wait_object[4] = snapshot->wait_object[1];
+	assert_int_equal(value_of(snapshot, example).wait.sharing, 0);
+	example.count = 1;
+	example.by_thread = true;
+	assert_int_equal(value_of(snapshot, example).wait.sharing, 1);
+	snapshot_release(snapshot);
+}
+
 /* A snapshot without the columns. */
 static void test_missing(void **state)
 {
@@ -353,9 +374,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_threads),   cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_processes), cmocka_unit_test(test_rests),
-		cmocka_unit_test(test_unknown),   cmocka_unit_test(test_missing),
-		cmocka_unit_test(test_order),     cmocka_unit_test(test_hosts),
-		cmocka_unit_test(test_widths),
+		cmocka_unit_test(test_unknown),   cmocka_unit_test(test_sharing),
+		cmocka_unit_test(test_missing),   cmocka_unit_test(test_order),
+		cmocka_unit_test(test_hosts),     cmocka_unit_test(test_widths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
