@@ -328,8 +328,8 @@ static void release_ui(struct ui *ui)
 	pager_release(&ui->pager);
 	buffer_release(&ui->prompt.text);
 	buffer_release(&ui->message);
-	buffer_release(&ui->slow.words);
-	buffer_release(&ui->slow.waits_for);
+	buffer_release(&ui->slow.why.loss);
+	buffer_release(&ui->slow.why.waits_for);
 	free(ui->slow.key);
 	free(ui->explain_title);
 	free(ui->saved);

@@ -125,8 +125,7 @@ enum screen_frame {
 struct slow_note {
 	char *key; /* of the row, owned; NULL: none was asked for */
 	size_t key_length;
-	struct buffer words;
-	struct buffer waits_for; /* its cell in WAITS FOR, in words, where this is not on the screen */
+	struct session_slow why;
 };
 
 /* The rows whose course of before was asked for last. */
@@ -142,7 +141,7 @@ struct metrics_page {
 	char *name; /* owned */
 	size_t name_length;
 	struct table_row task;   /* of a thread: its numbers alone, for lookups; process 0 else */
-	struct buffer waits_for; /* of a thread: session_append_waits_for() */
+	struct buffer waits_for; /* of a thread, as session_find_slow() says it */
 	int sleep_lines;         /* most lines that said where the thread sleeps */
 	bool is_gone;            /* the row is not there any more */
 	bool is_unfolded;        /* also those that are not available, on every such page */

@@ -31,12 +31,20 @@ static void fill(void *context, size_t first, size_t count)
 
 static struct table *make_metrics(struct ui *ui)
 {
+	static const enum column others[] = {COLUMN_CPU};
 	struct metrics_page *page = &ui->metrics;
+	struct session_slow slow = {0};
+	struct view view = ui->view;
 
-	buffer_clear(&page->waits_for);
+	/* the page has no cell of WAITS FOR, whatever the list has */
+	view.columns = others;
+	view.column_count = ARRAY_COUNT(others);
 	if (page->task.tid != 0)
-		session_append_waits_for(ui->session, &ui->view, ui->page_row.key, ui->page_row.key_length,
-					 &page->waits_for);
+		session_find_slow(ui->session, &view, ui->page_row.key, ui->page_row.key_length, false,
+				  &slow);
+	buffer_release(&page->waits_for);
+	page->waits_for = slow.waits_for;
+	buffer_release(&slow.loss);
 	return session_metric_table(ui->session, &ui->view, ui->page_row.key, ui->page_row.key_length);
 }
 
@@ -98,22 +106,28 @@ static void find_slow(struct ui *ui, const struct table_row *row)
 	free(slow->key);
 	slow->key = memory_duplicate_bytes(row->key, row->key_length);
 	slow->key_length = row->key_length;
-	buffer_clear(&slow->words);
-	buffer_clear(&slow->waits_for);
-	session_append_slow(ui->session, &ui->view, row->key, row->key_length, offers_latency(ui),
-			    &slow->words);
-	if (!view_shows(&ui->view, COLUMN_WAITS_FOR))
-		session_append_waits_for(ui->session, &ui->view, row->key, row->key_length, &slow->waits_for);
+	buffer_clear(&slow->why.loss);
+	buffer_clear(&slow->why.waits_for);
+	session_find_slow(ui->session, &ui->view, row->key, row->key_length, offers_latency(ui), &slow->why);
 }
 
-/* Appends it, and where in the kernel a thread in D sleeps, if that is known already. */
-static void append_slow(struct ui *ui, const struct table_row *row, struct buffer *text)
+/* Two blanks between the parts of the note. */
+static void append_part(struct buffer *text, const struct buffer *part)
 {
+	if (part->length != 0 && text->length != 0)
+		buffer_append_text(text, "  ");
+	buffer_append(text, part->data, part->length);
+}
+
+/* Appends what the row lost time to, and where in the kernel a thread in D sleeps, if that is known already.
+ */
+static void append_loss(struct ui *ui, const struct table_row *row, struct buffer *text)
+{
+	const struct buffer *loss = &ui->slow.why.loss;
 	const struct lookup_entry *sleep;
 
-	find_slow(ui, row);
-	buffer_append(text, ui->slow.words.data, ui->slow.words.length);
-	if (text->length == 0 || strncmp(text->data, "in D ", strlen("in D ")) != 0)
+	append_part(text, loss);
+	if (loss->length == 0 || strncmp(loss->data, "in D ", strlen("in D ")) != 0)
 		return;
 	sleep = screen_lookup_of(ui, row, LOOKUP_SLEEP);
 	if (sleep == NULL || sleep->text == NULL || *sleep->text == '\0')
@@ -133,11 +147,12 @@ static void draw_note(struct ui *ui, int y)
 
 	if (row == NULL || table_row_is_gone(row))
 		return;
-	append_slow(ui, row, &text);
-	if (ui->slow.waits_for.length != 0) {
-		buffer_append_text(&text, text.length != 0 ? "  " : "");
-		buffer_append(&text, ui->slow.waits_for.data, ui->slow.waits_for.length);
-	}
+	find_slow(ui, row);
+	if (ui->slow.why.waits_first)
+		append_part(&text, &ui->slow.why.waits_for);
+	append_loss(ui, row, &text);
+	if (!ui->slow.why.waits_first)
+		append_part(&text, &ui->slow.why.waits_for);
 	command = screen_lookup_command(ui, row);
 	if (draw_width(row->label, row->label_length) > ui->list.name_cells) {
 		buffer_append_text(&text, text.length != 0 ? "  " : "");

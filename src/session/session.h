@@ -209,20 +209,24 @@ double session_blame_named(struct session *session, const struct view *view);
 /* The axis of these pairs: that of the view, or by processes where its groups are not known by names. */
 enum axis session_blame_axis(const struct view *view);
 
-/*
- * Appends what a row of a view waited for most in the last interval, and what made it wait, as far as the
- * round has read it: "waits for a CPU: 1.2 threads on average, 92% of it while backup ran". Nothing where it
- * lost less than 1 % of a CPU. `offers_latency`: the key l would tell who ran.
- */
-void session_append_slow(struct session *session, const struct view *view, const char *key, size_t key_length,
-			 bool offers_latency, struct buffer *words);
+/* Why a row is slow, in words; its buffers are the caller's. */
+struct session_slow {
+	/* What it waited for most in the last interval, and what made it wait: "waits for a CPU: 1.2 threads
+	 * on average, 92% of it while backup ran". Empty if it lost less than 1 % of a CPU. */
+	struct buffer loss;
+	/* What most of its threads wait for now: "38 of 40 threads wait at one futex, a lock by its value".
+	 * If they do not agree, the cell of WAITS FOR where the view lacks it: "waits for: poll (3 of 5
+	 * threads)". Empty if unknown. */
+	struct buffer waits_for;
+	bool waits_first; /* `waits_for` holds up more threads than `loss` */
+};
 
 /*
- * Appends the cell of a row in WAITS FOR, in words: "waits for: futex 0x7f3a12c0 (38 of 40 threads)". Nothing
- * where it is not known.
+ * Finds why a row of a view is slow, as far as the rounds have read it. Adds to the buffers of `*slow`, which
+ * is empty. `offers_latency`: the key l would tell who ran.
  */
-void session_append_waits_for(struct session *session, const struct view *view, const char *key,
-			      size_t key_length, struct buffer *words);
+void session_find_slow(struct session *session, const struct view *view, const char *key, size_t key_length,
+		       bool offers_latency, struct session_slow *slow);
 
 /* A thread that is in D, or has slept for half a second or longer. */
 struct session_sleeper {

@@ -8,6 +8,7 @@
 #include "base/humanize.h"
 #include "base/memory.h"
 #include "table/blame_text.h"
+#include "table/wait_text.h"
 
 /* Less than 1 % of a CPU is nothing. */
 static const double percent_min = 1;
@@ -16,6 +17,8 @@ static const double percent_min = 1;
 struct slow_row {
 	struct window window;
 	struct shown shown;
+	struct value waits_for; /* of COLUMN_WAITS_FOR */
+	bool tells_waits;       /* the loss mentions them */
 	struct buffer *words;
 };
 
@@ -152,16 +155,22 @@ static void append_memory(const struct slow_row *row, double percent)
 		buffer_append_format(row->words, ", mostly %s", most);
 }
 
-static void append_in_d(const struct slow_row *row, const struct in_d *in_d)
+static void append_in_d(struct slow_row *row, const struct in_d *in_d)
 {
-	if (in_d->threads == 1)
+	if (in_d->threads == 1) {
 		buffer_append_text(row->words, "in D for ");
-	else
+	} else if (row->waits_for.wait.class == WAIT_CLASS_DISK && wait_text_threads(&row->waits_for) != 0) {
+		row->tells_waits = true;
+		wait_text_append(&row->waits_for, row->words);
+		buffer_append_text(row->words, ", the longest for ");
+	} else {
 		buffer_append_format(row->words, "%" PRIu64 " threads in D, the longest for ", in_d->threads);
+	}
 	humanize_duration(row->words, (double)in_d->longest_ns);
 }
 
-static void append_why(const struct slow_row *row, bool offers_latency)
+/* Appends what the row lost most time to in the interval; returns how much, in percent of a CPU. */
+static double append_loss_of_row(struct slow_row *row, bool offers_latency)
 {
 	const double run_queue = number_of(row, COLUMN_RUNQ), block_io = number_of(row, COLUMN_BLKIO);
 	const double memory = number_of(row, COLUMN_MWAIT);
@@ -170,7 +179,7 @@ static void append_why(const struct slow_row *row, bool offers_latency)
 	const double most = fmax(fmax(fmax(run_queue, throttled), fmax(block_io, memory)), in_d.percent);
 
 	if (most < percent_min)
-		return;
+		return 0;
 	/* time in D is part of the waits for I/O and memory, as far as these have ended */
 	if (most == in_d.percent) {
 		append_in_d(row, &in_d);
@@ -184,55 +193,64 @@ static void append_why(const struct slow_row *row, bool offers_latency)
 		buffer_append_text(row->words, "waits for block I/O: ");
 		append_loss(block_io, row->words);
 	}
+	return most;
 }
 
-void session_append_waits_for(struct session *session, const struct view *view, const char *key,
-			      size_t key_length, struct buffer *words)
+/* Appends what most threads of the row wait for now, or where these do not agree, its cell in words. */
+static void append_waits_for(const struct slow_row *row, bool shows_cell, struct buffer *words)
 {
-	struct shown shown;
-	struct window window;
-	struct column_values values;
-	struct value value;
+	const struct value *value = &row->waits_for;
 
-	if (session->rounds.now == NULL)
+	if (wait_text_threads(value) != 0) {
+		wait_text_append(value, words);
 		return;
-	window = session_window(session, view->mode);
-	session_collect(session, view, key, key_length, NULL, &shown);
-	if (shown.row_count == 1) {
-		reduce_column(&window, &shown, COLUMN_WAITS_FOR, &values);
-		reduce_value(&shown, &values, 0, &value);
-		if (value.state == VALUE_READ)
-			buffer_append_format(words, "waits for: %s", wait_classes[value.wait.class].name);
-		if (value.state == VALUE_READ && value.wait.length != 0) {
-			buffer_append_char(words, ' ');
-			buffer_append(words, value.wait.object, value.wait.length);
-		}
-		if (value.state == VALUE_READ && value.wait.of > 1)
-			buffer_append_format(words, " (%" PRIu32 " of %" PRIu32 " threads)",
-					     value.wait.threads, value.wait.of);
-		column_values_release(&values);
 	}
-	shown_release(&shown);
+	/* what runs or could run waits for nothing else than a CPU */
+	if (value->state != VALUE_READ || shows_cell || value->wait.class == WAIT_CLASS_CPU ||
+	    value->wait.class == WAIT_CLASS_RUN_QUEUE)
+		return;
+	buffer_append_format(words, "waits for: %s", wait_classes[value->wait.class].name);
+	if (value->wait.length != 0) {
+		buffer_append_char(words, ' ');
+		buffer_append(words, value->wait.object, value->wait.length);
+	}
+	if (value->wait.of > 1)
+		buffer_append_format(words, " (%" PRIu32 " of %" PRIu32 " threads)", value->wait.threads,
+				     value->wait.of);
 }
 
-void session_append_slow(struct session *session, const struct view *view, const char *key, size_t key_length,
-			 bool offers_latency, struct buffer *words)
+static void find_slow(struct slow_row *row, bool offers_latency, bool shows_cell, struct session_slow *slow)
+{
+	struct column_values values;
+	double loss = 0;
+
+	reduce_column(&row->window, &row->shown, COLUMN_WAITS_FOR, &values);
+	reduce_value(&row->shown, &values, 0, &row->waits_for);
+	if (row->window.from != NULL)
+		loss = append_loss_of_row(row, offers_latency);
+	if (!row->tells_waits)
+		append_waits_for(row, shows_cell, &slow->waits_for);
+	slow->waits_first = wait_text_threads(&row->waits_for) * 100.0 > loss &&
+			    wait_text_is_busy(&row->waits_for);
+	column_values_release(&values);
+}
+
+void session_find_slow(struct session *session, const struct view *view, const char *key, size_t key_length,
+		       bool offers_latency, struct session_slow *slow)
 {
 	static const enum column columns[] = {COLUMN_DELAYED_BY};
-	struct slow_row row = {.words = words};
+	struct slow_row row = {.words = &slow->loss};
 	struct view own = *view;
 
 	if (session->rounds.now == NULL)
 		return;
 	row.window = session_window(session, WINDOW_MODE_RATE);
-	if (row.window.from == NULL)
-		return;
 	/* a view that shows what delayed its rows, so that this is collected */
 	own.mode = WINDOW_MODE_RATE;
 	own.columns = columns;
 	own.column_count = ARRAY_COUNT(columns);
 	session_collect(session, &own, key, key_length, session_ended(session, WINDOW_MODE_RATE), &row.shown);
 	if (row.shown.row_count == 1)
-		append_why(&row, offers_latency);
+		find_slow(&row, offers_latency, view_shows(view, COLUMN_WAITS_FOR), slow);
 	shown_release(&row.shown);
 }

@@ -11,6 +11,10 @@ enum {
 	THREADS,
 };
 
+enum {
+	NARROW = 80 /* cells; the list has no WAITS FOR */
+};
+
 /* What a thread gained between two rounds that are 2 s apart. */
 struct gain {
 	size_t thread;
@@ -47,22 +51,37 @@ static struct session *session_of(const struct gain gains[], size_t count)
 	return session;
 }
 
-static void expect_of(struct session *session, enum axis axis, const char *label, bool offers_latency,
-		      const char *words)
+/* Finds why the row with a label is slow, or a row with this key if no row has the label. */
+static struct session_slow slow_of(struct session *session, const struct view *view, const char *label,
+				   bool offers_latency)
 {
-	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, axis);
-	const struct table *table = fixture_table_of(session, &view);
-	struct buffer text = {0};
+	const struct table *table = fixture_table_of(session, view);
+	struct session_slow slow = {0};
 
 	if (fixture_has_row(table, label)) {
 		const struct table_row *row = fixture_row(table, label);
 
-		session_append_slow(session, &view, row->key, row->key_length, offers_latency, &text);
+		session_find_slow(session, view, row->key, row->key_length, offers_latency, &slow);
 	} else {
-		session_append_slow(session, &view, label, strlen(label), offers_latency, &text);
+		session_find_slow(session, view, label, strlen(label), offers_latency, &slow);
 	}
-	assert_string_equal(text.length != 0 ? text.data : "", words);
-	buffer_release(&text);
+	return slow;
+}
+
+static void release(struct session_slow *slow)
+{
+	buffer_release(&slow->loss);
+	buffer_release(&slow->waits_for);
+}
+
+static void expect_of(struct session *session, enum axis axis, const char *label, bool offers_latency,
+		      const char *words)
+{
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, axis);
+	struct session_slow slow = slow_of(session, &view, label, offers_latency);
+
+	assert_string_equal(slow.loss.length != 0 ? slow.loss.data : "", words);
+	release(&slow);
 }
 
 static void test_run_queue(void **state)
@@ -217,12 +236,13 @@ static void set_wait(struct snapshot *snapshot, size_t thread, enum wait_class c
 static void expect_waits_for(struct session *session, const struct view *view, const char *label,
 			     const char *words)
 {
-	const struct table_row *row = fixture_row(fixture_table_of(session, view), label);
-	struct buffer text = {0};
+	struct session_slow slow;
+	struct view narrow = *view;
 
-	session_append_waits_for(session, view, row->key, row->key_length, &text);
-	assert_string_equal(text.length != 0 ? text.data : "", words);
-	buffer_release(&text);
+	narrow.width = NARROW;
+	slow = slow_of(session, &narrow, label, false);
+	assert_string_equal(slow.waits_for.length != 0 ? slow.waits_for.data : "", words);
+	release(&slow);
 }
 
 /* What threads wait for now, in words and in full. */
@@ -256,16 +276,6 @@ static void test_waits_for(void **state)
 			    "poll: poll(2), select(2) or epoll_wait(2): any of several files.\n");
 	fixture_expect_told(session, &view, "pool", COLUMN_WAITS_FOR, "Unavailable: not permitted.\n");
 	fixture_expect_told(session, &view, "pool", COLUMN_WAITS_FOR, "1 unavailable: not permitted\n");
-	/* one address in two processes is two futexes */
-	set_wait(round, WORKER, WAIT_CLASS_FUTEX, "0x7f3a12c0");
-	set_wait(round, POOL, WAIT_CLASS_FUTEX, "0x7f3a12c0");
-	snapshot_source_reasons(round, SOURCE_WAIT)[POOL] = REASON_READ;
-	view.grouping.axis = AXIS_HOST;
-	fixture_expect_told(session, &view, "host", COLUMN_WAITS_FOR,
-			    "  3 futex (2 0x7f3a12c0 of pid 10, 1 0x7f3a12c0 of pid 20)\n");
-	snapshot_source_reasons(round, SOURCE_WAIT)[POOL] = REASON_NOT_PERMITTED;
-	set_wait(round, POOL, WAIT_CLASS_UNKNOWN, "");
-	set_wait(round, WORKER, WAIT_CLASS_POLL, "");
 	view.grouping.axis = AXIS_THREAD;
 	expect_waits_for(session, &view, "worker", "waits for: poll");
 	fixture_expect_missing(fixture_table_of(session, &view), "pool", COLUMN_WAITS_FOR,
@@ -273,63 +283,179 @@ static void test_waits_for(void **state)
 	session_release(session);
 }
 
-/* Block I/O of a thread that waits for an io_uring is unknown: the kernel counts these waits with it. */
-static void test_io_uring(void **state)
+enum {
+	MANY = 40
+};
+
+/* What 40 threads of a process do: `count` of them wait, the others sleep. */
+struct crowd {
+	uint32_t count;
+	enum wait_class class;
+	const char *object;
+	uint64_t run_queue_ns; /* of the first thread in the interval */
+	const char *loss, *waits_for;
+	bool waits_first;
+};
+
+static struct snapshot *make_crowd(int round, const struct crowd *crowd, uint32_t processes)
 {
-	static const enum column columns[] = {COLUMN_BLKIO, COLUMN_LOST, COLUMN_BAR,
-					      COLUMN_METRICS + (unsigned int)METRIC_BLKIO_DELAY_TOTAL_NS};
-	const struct gain gains[] = {{WEB, METRIC_BLKIO_DELAY_TOTAL_NS, MS(1900)},
-				     {WEB, METRIC_WAIT_TIME_NS, MS(10)},
-				     {WORKER, METRIC_BLKIO_DELAY_TOTAL_NS, MS(400)},
-				     {POOL, METRIC_BLKIO_DELAY_TOTAL_NS, MS(300)}};
-	struct session *session = session_create();
+	struct snapshot *snapshot = fixture_snapshot(100 + 2 * round);
+
+	for (uint32_t i = 0; i < MANY; i++) {
+		const uint32_t process = 10 + i % processes * 100;
+
+		fixture_thread(snapshot, process, process + i / processes, "api", "api", 5);
+		fixture_set(snapshot, i, METRIC_STATE, 'S');
+	}
+	fixture_set(snapshot, 0, METRIC_WAIT_TIME_NS, crowd->run_queue_ns * (uint64_t)round);
+	snapshot->wait_class = memory_allocate_zero(snapshot->thread_capacity, sizeof(uint8_t));
+	snapshot->wait_object = memory_allocate_zero(snapshot->thread_capacity, sizeof(uint32_t));
+	for (uint32_t i = 0; i < MANY; i++)
+		set_wait(snapshot, i, i < crowd->count ? crowd->class : WAIT_CLASS_TIMER,
+			 i < crowd->count ? crowd->object : "");
+	return snapshot;
+}
+
+static void expect_crowd(const struct crowd *crowd, uint32_t processes)
+{
 	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
-	struct snapshot *round = make_round(1, gains, ARRAY_COUNT(gains));
-	struct table *table;
+	struct session *session = session_create();
+	struct session_slow slow;
+
+	view.width = NARROW;
+	add(session, make_crowd(0, crowd, processes));
+	add(session, make_crowd(1, crowd, processes));
+	slow = slow_of(session, &view, "api", false);
+	assert_string_equal(slow.waits_for.length != 0 ? slow.waits_for.data : "", crowd->waits_for);
+	assert_string_equal(slow.loss.length != 0 ? slow.loss.data : "",
+			    crowd->loss != NULL ? crowd->loss : "");
+	assert_int_equal(slow.waits_first, crowd->waits_first);
+	release(&slow);
+	session_release(session);
+}
+
+/* A sentence where most threads wait for one thing, which comes first if it holds up more of them. */
+static void test_most_threads(void **state)
+{
+	static const struct crowd crowds[] = {
+		{.count = 38,
+		 .class = WAIT_CLASS_FUTEX,
+		 .object = "0x7f3a12c0 lock",
+		 .waits_for = "38 of 40 threads wait at one futex, a lock by its value",
+		 .waits_first = true},
+		{.count = 38,
+		 .class = WAIT_CLASS_FUTEX,
+		 .object = "0x7f3a12c0",
+		 .waits_for = "38 of 40 threads wait at one futex, a lock or idle: the kernel cannot tell"},
+		{.count = 21,
+		 .class = WAIT_CLASS_SOCKET,
+		 .object = ":5432 postgres",
+		 .waits_for = "21 of 40 threads wait for socket :5432 postgres"},
+		{.count = 40,
+		 .class = WAIT_CLASS_DISK,
+		 .object = "",
+		 .waits_for = "40 of 40 threads wait for the disk",
+		 .waits_first = true},
+		{.count = 40,
+		 .class = WAIT_CLASS_FILE_LOCK,
+		 .object = "db.lock",
+		 .waits_for = "40 of 40 threads wait for file lock db.lock"},
+		/* neither a half, nor a class without an object, is one thing; poll is never idle */
+		{.count = 20,
+		 .class = WAIT_CLASS_FUTEX,
+		 .object = "0x7f3a12c0 lock",
+		 .waits_for = "waits for: futex 0x7f3a12c0 lock (20 of 40 threads)"},
+		{.count = 40,
+		 .class = WAIT_CLASS_POLL,
+		 .object = "",
+		 .waits_for = "waits for: poll (40 of 40 threads)"},
+		{.count = 40, .class = WAIT_CLASS_RUN_QUEUE, .object = "", .waits_for = ""},
+		{.count = 40, .class = WAIT_CLASS_CPU, .object = "", .waits_for = ""},
+		/* 60 threads waited for a CPU on average, then 40 at a lock */
+		{.count = 40,
+		 .class = WAIT_CLASS_FUTEX,
+		 .object = "0x7f3a12c0 lock",
+		 .run_queue_ns = MS(120000),
+		 .loss = "waits for a CPU: 60 threads on average",
+		 .waits_for = "40 of 40 threads wait at one futex, a lock by its value"},
+		{.count = 40,
+		 .class = WAIT_CLASS_FUTEX,
+		 .object = "0x7f3a12c0 lock",
+		 .run_queue_ns = MS(1000),
+		 .loss = "waits for a CPU: 50.0% of one thread's time",
+		 .waits_for = "40 of 40 threads wait at one futex, a lock by its value",
+		 .waits_first = true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(crowds); i++)
+		expect_crowd(&crowds[i], 1);
+	/* one address in four processes is four futexes */
+	expect_crowd(&(struct crowd){.count = 40,
+				     .class = WAIT_CLASS_FUTEX,
+				     .object = "0x7f3a12c0 lock",
+				     .waits_for = "waits for: futex (40 of 40 threads)"},
+		     4);
+}
+
+/* Where the list has the cell, only the sentence adds to it; what cannot be read is not counted. */
+static void test_cell_is_not_repeated(void **state)
+{
+	const struct crowd lock = {.count = 40, .class = WAIT_CLASS_FUTEX, .object = "0x7f3a12c0 lock"};
+	const struct crowd poll = {.count = 40, .class = WAIT_CLASS_POLL, .object = ""};
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
+	static const enum column columns[] = {COLUMN_CPU, COLUMN_WAITS_FOR};
+	struct session *session = session_create();
+	struct snapshot *round = make_crowd(0, &lock, 1);
 
 	(void)state;
 	view.columns = columns;
 	view.column_count = ARRAY_COUNT(columns);
-	snapshot_make_wait_columns(round);
-	set_wait(round, WEB, WAIT_CLASS_IO_URING, "");
-	set_wait(round, WORKER, WAIT_CLASS_FILE, "/var/lib/x.log");
-	set_wait(round, POOL, WAIT_CLASS_IO_URING, "");
-	add(session, make_round(0, NULL, 0));
+	round->wait_class[0] = WAIT_CLASS_UNKNOWN;
+	snapshot_source_reasons(round, SOURCE_WAIT)[0] = REASON_NOT_PERMITTED;
 	add(session, round);
+	expect_waits_for(session, &view, "api",
+			 "39 of 39 readable threads wait at one futex, a lock by its value");
+	add(session, make_crowd(1, &poll, 1));
+	expect_waits_for(session, &view, "api", "");
+	session_release(session);
+}
 
-	table = fixture_table_of(session, &view);
-	assert_string_equal(fixture_shown(table, "web", COLUMN_BLKIO), "≥20.0");
-	assert_string_equal(fixture_shown(table, "web", COLUMN_LOST), "≥20.5");
-	assert_true(fixture_cell(table, "web", COLUMN_BAR)->partial);
-	assert_string_equal(fixture_shown(table, "web", columns[3]), "115.0");
-	fixture_expect_missing(table, "pool", COLUMN_BLKIO, REASON_WITH_IO_URING);
-	fixture_expect_told(session, &view, "web", COLUMN_BLKIO,
-			    "  1 of 2 threads\n"
-			    "  1 unavailable: the kernel counts waits for an io_uring with it\n");
-	fixture_expect_told(session, &view, "web", columns[3], "  2 of 2 threads\n");
-	expect_of(session, AXIS_PROCESS, "pool", false, "");
-	expect_of(session, AXIS_PROCESS, "web", false, "waits for block I/O: 20.0% of one thread's time");
+/* The age of the oldest wait belongs to the sentence. */
+static void test_disk_with_ages(void **state)
+{
+	const struct crowd crowd = {.count = 40, .class = WAIT_CLASS_DISK, .object = ""};
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
+	struct session *session = session_create();
+	struct snapshot *second = make_crowd(1, &crowd, 1);
 
-	/* one that did not end is not counted yet; in D it is block I/O; and so it is of a worker of the ring
-	 */
-	fixture_set(round, POOL, METRIC_BLKIO_DELAY_TOTAL_NS, 0);
-	assert_string_equal(fixture_shown(fixture_table_of(session, &view), "pool", COLUMN_BLKIO), "0");
-	fixture_set(round, POOL, METRIC_BLKIO_DELAY_TOTAL_NS, MS(300));
-	fixture_set(round, POOL, METRIC_STATE, 'D');
-	assert_string_equal(fixture_shown(fixture_table_of(session, &view), "pool", COLUMN_BLKIO), "15.0");
-	fixture_set(round, POOL, METRIC_STATE, 'S');
-	round->triples[round->triple[POOL]].comm = string_pool_intern(&round->strings, "iou-wrk-20", 10);
-	assert_string_equal(fixture_shown(fixture_table_of(session, &view), "pool", COLUMN_BLKIO), "15.0");
+	(void)state;
+	second->waiting_ns = memory_allocate_zero(second->thread_capacity, sizeof(uint64_t));
+	for (size_t i = 0; i < MANY; i++) {
+		fixture_set(second, i, METRIC_STATE, 'D');
+		second->waiting_ns[i] = MS(1500);
+	}
+	add(session, make_crowd(0, &crowd, 1));
+	add(session, second);
+	expect_of(session, AXIS_PROCESS, "api", false,
+		  "40 of 40 threads wait for the disk, the longest for 1.5 s");
+	expect_waits_for(session, &view, "api", "");
 	session_release(session);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_waits_for), cmocka_unit_test(test_io_uring),
-		cmocka_unit_test(test_run_queue), cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_culprits),  cmocka_unit_test(test_memory_and_disks),
-		cmocka_unit_test(test_in_d),      cmocka_unit_test(test_throttled),
+		cmocka_unit_test(test_waits_for),
+		cmocka_unit_test(test_run_queue),
+		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_culprits),
+		cmocka_unit_test(test_memory_and_disks),
+		cmocka_unit_test(test_in_d),
+		cmocka_unit_test(test_throttled),
+		cmocka_unit_test(test_most_threads),
+		cmocka_unit_test(test_cell_is_not_repeated),
+		cmocka_unit_test(test_disk_with_ages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

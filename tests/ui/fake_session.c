@@ -484,24 +484,22 @@ static void note_courses(struct session *session, const struct view *view)
 	}
 }
 
-/* A row whose name begins with "lock" does. */
-void session_append_waits_for(struct session *session, const struct view *view, const char *key,
-			      size_t key_length, struct buffer *words)
+/*
+ * A row whose name begins with "slow" waited. The threads
+ * of one that begins with "lock" wait now; both is true of "lockslow", whose present waits are worse.
+ */
+void session_find_slow(struct session *session, const struct view *view, const char *key, size_t key_length,
+		       bool offers_latency, struct session_slow *slow)
 {
-	(void)session;
-	(void)view;
-	if (key_length >= 4 && memcmp(key, "lock", 4) == 0)
-		buffer_append_text(words, "waits for: futex 0x7f3a12c0 (38 of 40 threads)");
-}
+	const bool is_locked = key_length >= 4 && memcmp(key, "lock", 4) == 0;
 
-/* A row whose name begins with "slow" waits. */
-void session_append_slow(struct session *session, const struct view *view, const char *key, size_t key_length,
-			 bool offers_latency, struct buffer *words)
-{
-	(void)view;
-	if (key_length >= 4 && memcmp(key, "slow", 4) == 0)
-		buffer_append_format(words, "waits for a CPU in round %" PRIu64 "%s",
-				     session_round_count(session), offers_latency ? " (l says who ran)" : "");
+	slow->waits_first = is_locked;
+	if (is_locked && !view_shows(view, COLUMN_WAITS_FOR))
+		buffer_append_text(&slow->waits_for, "waits for: futex 0x7f3a12c0 (38 of 40 threads)");
+	if (memmem(key, key_length, "slow", 4) == NULL)
+		return;
+	buffer_append_format(&slow->loss, "waits for a CPU in round %" PRIu64 "%s",
+			     session_round_count(session), offers_latency ? " (l says who ran)" : "");
 }
 
 struct table *session_table(struct session *session, const struct view *view)

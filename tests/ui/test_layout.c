@@ -43,6 +43,10 @@ static void test_waits_for(void **state)
 	fake_round(&pty, "lock 182.4,nginx 1");
 	pty_wait_text(&pty, "waits for: futex 0x7f3a12c0 (38 of 40 threads)");
 	assert_int_equal(pty_find(&pty, "WAITS FOR", NULL), -1);
+	fake_round(&pty, "lockslow 182.4,nginx 1");
+	pty_wait_text(&pty, " waits for: futex 0x7f3a12c0 (38 of 40 threads)  waits for a CPU in round");
+	fake_round(&pty, "lock 182.4,nginx 1");
+	pty_wait_no_text(&pty, "waits for a CPU");
 	/* threads always have it */
 	pty_show(&pty, "ge\r", "TID");
 	pty_wait_text(&pty, "WAITS FOR");
