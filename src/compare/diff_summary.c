@@ -12,6 +12,7 @@
 #include "diff_evidence.h"
 #include "diff_harm.h"
 #include "metric/quantity.h"
+#include "table/wait_text.h"
 
 /* The part of the largest harm of a group that the column has which its sentence is about. */
 static const double lead_part = 1.0 / 3;
@@ -421,6 +422,35 @@ static void append_all(const struct sentence *sentence, const size_t told[], siz
 	}
 }
 
+/* Whether threads wait for another thing than before. Addresses of futexes differ from run to run. */
+static bool waits_differ(const struct value *before, const struct value *after)
+{
+	if (before->state != VALUE_READ)
+		return before->state == VALUE_ABSENT;
+	if (before->wait.class != after->wait.class)
+		return true;
+	return after->wait.class != WAIT_CLASS_FUTEX && before->wait.length != 0 &&
+	       (before->wait.length != after->wait.length ||
+		memcmp(before->wait.object, after->wait.object, after->wait.length) != 0);
+}
+
+/* "; now 38 of 40 threads wait at one futex, a lock by its value": for a group that is slower, or new. */
+static void append_waits(const struct sentence *sentence, const struct diff_harm *told)
+{
+	const struct diff *diff = sentence->sides->diff;
+	const struct diff_value lead = pair_value(sentence->sides, sentence->pair,
+						  column_stored_form(told->column));
+	struct value before, after;
+
+	diff_side(diff, sentence->pair, pair_side(sentence->sides, DIFF_BEFORE), COLUMN_WAITS_FOR, &before);
+	diff_side(diff, sentence->pair, pair_side(sentence->sides, DIFF_AFTER), COLUMN_WAITS_FOR, &after);
+	if (wait_text_threads(&after) == 0 || !waits_differ(&before, &after) ||
+	    (diff_pair_is_joined(sentence->pair) && lead.delta <= 0))
+		return;
+	buffer_append_text(sentence->text, "; now ");
+	wait_text_append(&after, sentence->text);
+}
+
 static const char *tell_pair(const struct harms *harms, uint32_t pair, const struct diff_summary_per *per,
 			     const struct diff_blame *blame, struct arena *arena)
 {
@@ -436,6 +466,7 @@ static const char *tell_pair(const struct harms *harms, uint32_t pair, const str
 		if (diff_harms[told[i]].column == COLUMN_RUNQ)
 			diff_blame_append_reason(blame, pair, &text);
 	}
+	append_waits(&sentence, &diff_harms[told[0]]);
 	result = arena_duplicate(arena, text.data, text.length);
 	buffer_release(&text);
 	return result;

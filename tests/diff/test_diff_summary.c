@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The harm of changes, and the sentences about those that do most. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -194,6 +195,64 @@ static void test_who_delays_whom(void **state)
 	expect_first("api waited 2 s longer for a CPU (0 → 2 s, 1 thread)");
 }
 
+static void set_waits(struct snapshot *snapshot, enum wait_class class, const char *object)
+{
+	if (snapshot->wait_class == NULL) {
+		snapshot->wait_class = memory_allocate_zero(snapshot->thread_capacity, sizeof(uint8_t));
+		snapshot->wait_object = memory_allocate_zero(snapshot->thread_capacity, sizeof(uint32_t));
+	}
+	for (size_t i = 0; i < snapshot->thread_count; i++) {
+		snapshot->tgid[i] = 1;
+		snapshot->wait_class[i] = (uint8_t) class;
+		snapshot->wait_object[i] = string_pool_intern(&snapshot->strings, object, strlen(object));
+	}
+}
+
+/* A group that is slower is told with what its threads wait for now, if they waited for something else. */
+static void test_other_waits(void **state)
+{
+	static const char slower[] = "api waited 2 s longer for a CPU (0 → 2 s, 2 threads)";
+	static const struct {
+		enum wait_class before;
+		const char *former;
+		enum wait_class after;
+		const char *present, *words;
+	} cases[] = {
+		{WAIT_CLASS_POLL, "", WAIT_CLASS_FUTEX, "0x2 lock",
+		 "; now 2 of 2 threads wait at one futex, a lock by its value"},
+		{WAIT_CLASS_SOCKET, ":80", WAIT_CLASS_SOCKET, ":5432 db",
+		 "; now 2 of 2 threads wait for socket :5432 db"},
+		{WAIT_CLASS_POLL, "", WAIT_CLASS_DISK, "", "; now 2 of 2 threads wait for the disk"},
+		{WAIT_CLASS_SOCKET, ":80", WAIT_CLASS_SOCKET, ":80", ""},
+		{WAIT_CLASS_SOCKET, "", WAIT_CLASS_SOCKET, ":80", ""},
+		{WAIT_CLASS_DISK, "", WAIT_CLASS_DISK, "", ""},
+		{WAIT_CLASS_FUTEX, "0x1", WAIT_CLASS_FUTEX, "0x2", ""},
+		{WAIT_CLASS_SOCKET, ":80", WAIT_CLASS_POLL, "", ""},
+		{WAIT_CLASS_UNKNOWN, "", WAIT_CLASS_SOCKET, ":80", ""},
+	};
+	char expected[200];
+
+	(void)state;
+	set("api", METRIC_WAIT_TIME_NS, 0, NS_PER_S);
+	set("api", METRIC_WAIT_TIME_NS, 0, NS_PER_S);
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		set_waits(before, cases[i].before, cases[i].former);
+		set_waits(after, cases[i].after, cases[i].present);
+		snprintf(expected, sizeof(expected), "%s%s", slower, cases[i].words);
+		expect_first(expected);
+	}
+	/* a faster one, and a new one */
+	set_waits(before, WAIT_CLASS_POLL, "");
+	for (size_t i = 0; i < 2; i++)
+		diff_fixture_set(before, i, METRIC_WAIT_TIME_NS, 3 * NS_PER_S);
+	expect_first("api waited 4 s less for a CPU (6 s → 2 s, 2 threads)");
+	for (size_t i = 0; i < 2; i++)
+		diff_fixture_set(after, diff_fixture_add(after, "/a", "new", "t", 1), METRIC_WAIT_TIME_NS,
+				 9 * NS_PER_S);
+	set_waits(after, WAIT_CLASS_SOCKET, ":80");
+	expect_first("new, new: waiting for a CPU 18 s (2 threads); now 2 of 2 threads wait for socket :80");
+}
+
 /* The one who ran is named as the one who waited is. */
 static void test_who_delays_whom_by_all_names(void **state)
 {
@@ -369,6 +428,7 @@ int main(void)
 		SUMMARY_TEST(test_only_three_are_told),
 		SUMMARY_TEST(test_who_delays_whom),
 		SUMMARY_TEST(test_who_delays_whom_by_all_names),
+		SUMMARY_TEST(test_other_waits),
 		SUMMARY_TEST(test_every_phrase_has_one_place_for_the_change),
 		SUMMARY_TEST(test_causes_come_first),
 		SUMMARY_TEST(test_one_sided_groups_are_told),
