@@ -26,7 +26,8 @@ const struct axis_entry axes[AXIS_COUNT] = {
 	[AXIS_PID] = {"pid", "pid", "pid", "each process by itself"},
 	[AXIS_USER] = {"user", "user", "user", "user that the thread runs as"},
 	[AXIS_WAIT] = {"wait", "wait", "waits for",
-		       "what the thread waits for now: a futex, a socket, a file ..."},
+		       "what the thread is waiting for or blocked on now: a lock or other futex, a socket, a "
+		       "file ..."},
 	[AXIS_HOST] = {"host", "host", "host", "all threads of the host together"},
 };
 

@@ -417,6 +417,7 @@ static void test_sort_menu(void **state)
  */
 static void test_palette(void **state)
 {
+	static const char *const waits[] = {"lock", "futex", "wchan", "blocked", "socket", "waiting"};
 	struct pty_screen pty;
 	int row;
 
@@ -442,6 +443,15 @@ static void test_palette(void **state)
 	pty_hide(&pty, "\033", "Data quality");
 	pty_show(&pty, ":sort\r", "Sort by (type to narrow)");
 	pty_hide(&pty, "\033", "Sort by");
+	/* words for waits lead to what threads wait for */
+	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+		pty_show(&pty, ":", "Find (type to narrow)");
+		pty_show(&pty, waits[i],
+			 strcmp(waits[i], "wchan") == 0  ? "sort by: What the threads are"
+			 : strcmp(waits[i], "lock") == 0 ? "sort by: Time of class kernel lock"
+							 : "group by: what the thread is");
+		pty_hide(&pty, "\033", "Find");
+	}
 	/* and nothing where nothing is found */
 	pty_show(&pty, ":qqq\r", "no key, tab, grouping or column has 'qqq'");
 	pty_wait_text(&pty, "Find: qqq");
