@@ -620,6 +620,7 @@ int capture_round(struct capture *capture, const struct capture_round_options *o
 			      .task_fields = options->task_fields ||
 					     (!options->only_needed && capture->previous == NULL),
 			      .cgroup_records = options->cgroup_records,
+			      .limits_of = options->limits_of,
 			      .heap_until_ns = end_of(options->heap_patience_ns),
 			      .budget_ns = FIRST_ROUND_BUDGET_NS};
 

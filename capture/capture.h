@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "capture/host/cgroup.h"
 #include "snapshot/snapshot.h"
 
 /*
@@ -92,6 +93,10 @@ struct capture_round_options {
 	bool cgroup_records; /* the records of cgroups are needed */
 	bool smaps;          /* smaps_rollup is needed (on a budget of its own) */
 	bool task_fields;    /* what a sched_ext scheduler keeps for each thread is needed */
+
+	/* Without records of all cgroups: for cgroup_read_limits(). */
+	uint32_t limits_of[CGROUP_LIMITS_MAX];
+
 	/*
 	 * The longest wait for executables that the allocator probe resolves, where it is needed. A live
 	 * round does not wait: what is being resolved is unavailable for that reason.

@@ -296,6 +296,8 @@ static void read_expensive_sources(struct round *round)
 	round->expensive_start_ns = capture_cpu_ns(round->capture);
 	if (round->cgroup_records)
 		cgroup_read_records(&round->capture->roots, records_over_budget, round, round->snapshot);
+	else if (round->limits_of != NULL && round->limits_of[0] != 0)
+		cgroup_read_limits(&round->capture->roots, round->limits_of, round->snapshot);
 	if (round->smaps)
 		round_read_smaps(round);
 }

@@ -232,6 +232,7 @@ struct round {
 	const atomic_bool *cancel;
 	bool full;
 	bool smaps, cgroup_records; /* the expensive ones are wanted */
+	const uint32_t *limits_of;  /* for cgroup_read_limits(); NULL: nobody asks for them */
 	bool task_fields;           /* and contexts of a sched_ext scheduler */
 	bool schedstats_turned;     /* its switch was turned since the last round */
 	bool heap_is_on;            /* the allocator probe is there and not switched off */

@@ -23,6 +23,7 @@ enum {
 struct walk {
 	const struct roots *roots;
 	struct snapshot *snapshot;
+	const uint32_t *limits_of; /* for cgroup_read_limits(); NULL: all of every cgroup is read */
 	struct buffer controllers; /* cgroup.controllers of the hierarchy's visible root */
 	bool controllers_known;
 	struct buffer kernel_controllers; /* PROC/cgroups */
@@ -231,6 +232,10 @@ static void read_files(struct walk *walk, int directory, struct cgroup_record *r
 
 		if (files[i].parse == NULL)
 			continue;
+		if (walk->limits_of != NULL && i != CGROUP_FILE_CPU_STAT && i != CGROUP_FILE_CPU_MAX) {
+			record->missing[i] = REASON_NOT_READ;
+			continue;
+		}
 		result = file_read(directory, cgroup_file_names[i], &walk->text, FILE_SIZE_MAX);
 		if (result == -ENOENT)
 			reason = absence(walk, &files[i]);
@@ -405,10 +410,19 @@ static void read_record(struct walk *walk, struct cgroup_record *record)
 	}
 }
 
-void cgroup_read_records(const struct roots *roots, cgroup_over_budget *over_budget, void *context,
-			 struct snapshot *snapshot)
+static bool is_wanted(const struct walk *walk, uint32_t path)
 {
-	struct walk walk = {.roots = roots, .snapshot = snapshot};
+	for (size_t i = 0; walk->limits_of != NULL && i < CGROUP_LIMITS_MAX; i++) {
+		if (walk->limits_of[i] == path)
+			return true;
+	}
+	return walk->limits_of == NULL;
+}
+
+static void read_cgroups(const struct roots *roots, const uint32_t *limits_of,
+			 cgroup_over_budget *over_budget, void *context, struct snapshot *snapshot)
+{
+	struct walk walk = {.roots = roots, .snapshot = snapshot, .limits_of = limits_of};
 	size_t string_count = snapshot->strings.count;
 	bool *seen, over = false;
 
@@ -427,6 +441,8 @@ void cgroup_read_records(const struct roots *roots, cgroup_over_budget *over_bud
 		if (path == 0 || seen[path])
 			continue;
 		seen[path] = true;
+		if (!is_wanted(&walk, path))
+			continue;
 		over = over || (over_budget != NULL && over_budget(context));
 		record = snapshot_add_cgroup(snapshot, path);
 		if (over)
@@ -439,6 +455,18 @@ void cgroup_read_records(const struct roots *roots, cgroup_over_budget *over_bud
 	buffer_release(&walk.kernel_controllers);
 	buffer_release(&walk.text);
 	free(seen);
+}
+
+void cgroup_read_records(const struct roots *roots, cgroup_over_budget *over_budget, void *context,
+			 struct snapshot *snapshot)
+{
+	read_cgroups(roots, NULL, over_budget, context, snapshot);
+}
+
+void cgroup_read_limits(const struct roots *roots, const uint32_t cgroups[static CGROUP_LIMITS_MAX],
+			struct snapshot *snapshot)
+{
+	read_cgroups(roots, cgroups, NULL, NULL, snapshot);
 }
 
 const char *cgroup_paths_find(const struct cgroup_paths *known, uint64_t id)

@@ -24,6 +24,17 @@ typedef bool cgroup_over_budget(void *context);
 void cgroup_read_records(const struct roots *roots, cgroup_over_budget *over_budget, void *context,
 			 struct snapshot *snapshot);
 
+enum {
+	CGROUP_LIMITS_MAX = 4
+};
+
+/*
+ * Like cgroup_read_records(), but only for these cgroups, and only cpu.stat and cpu.max: all other files are
+ * not-read. Cgroups are ids of their paths in the snapshot; ids of no cgroup, such as 0, are skipped.
+ */
+void cgroup_read_limits(const struct roots *roots, const uint32_t cgroups[static CGROUP_LIMITS_MAX],
+			struct snapshot *snapshot);
+
 /*
  * Locates a cgroup path of /proc/PID/cgroup below a mount with that root field in mountinfo: the part of
  * `path` to append to the mount point. False when the mount does not show it (it lies outside, or names are

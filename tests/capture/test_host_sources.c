@@ -314,6 +314,34 @@ static void test_cgroup_budget(void **state)
 	assert_int_equal(asked, 2);
 }
 
+/* Only some cgroups, and of these only what says whether they are held back. */
+static void test_cgroup_limits(void **state)
+{
+	static const char *const paths[] = {"/a", "/b", "/gone"};
+	uint32_t cgroups[CGROUP_LIMITS_MAX] = {0, UINT32_MAX};
+	const struct cgroup_record *record;
+
+	(void)state;
+	make_cgroups(paths, 3);
+	tree_text(&tree, "cgroup/cgroup.controllers", "cpu pids\n");
+	tree_text(&tree, "cgroup/a/cpu.stat", "usage_usec 1\nnr_throttled 2\nthrottled_usec 5\n");
+	tree_text(&tree, "cgroup/a/cpu.max", "50000 100000\n");
+	tree_text(&tree, "cgroup/a/pids.current", "4\n");
+	tree_text(&tree, "cgroup/b/cpu.stat", "usage_usec 1\n");
+	tree_open(&tree);
+	cgroups[2] = string_pool_intern(&snapshot->strings, "/gone", strlen("/gone"));
+	cgroups[3] = string_pool_intern(&snapshot->strings, "/a", strlen("/a"));
+	cgroup_read_limits(&tree.roots, cgroups, snapshot);
+	assert_int_equal(snapshot->cgroup_count, 2);
+	record = record_of("/a");
+	assert_int_equal(record->throttled_usec, 5);
+	assert_int_equal(record->max_quota_us.value, 50000);
+	assert_int_equal(record->missing[CGROUP_FILE_CPU_THROTTLING], REASON_READ);
+	assert_int_equal(record->missing[CGROUP_FILE_PIDS_CURRENT], REASON_NOT_READ);
+	assert_false(record->pids_current.present);
+	assert_int_equal(record_of("/gone")->missing[CGROUP_FILE_CPU_THROTTLING], REASON_UNREADABLE);
+}
+
 /* `text` as a gzip member, `cut` bytes short. */
 static void write_gzip(const char *text, size_t cut, const char *behind)
 {
@@ -762,6 +790,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_controllers_of_v1, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_cpu_max, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_cgroup_budget, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_cgroup_limits, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_kernel_config, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_sched_ext, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_host, set_up, tear_down),
