@@ -30,6 +30,20 @@ void navigate_tell_host(struct ui *ui)
 	ui->host->change_settings(ui->host->context, settings);
 }
 
+void navigate_read_limits(struct ui *ui, uint32_t cgroup)
+{
+	uint32_t *of = ui->settings.limits_of;
+	size_t place = 0;
+
+	while (place < UI_LIMITS_MAX - 1 && of[place] != cgroup)
+		place++;
+	if (cgroup == 0 || of[0] == cgroup)
+		return;
+	memmove(of + 1, of, place * sizeof(*of));
+	of[0] = cgroup;
+	navigate_tell_host(ui);
+}
+
 void navigate_change_rows(struct ui *ui)
 {
 	frozen_release(&ui->frozen);

@@ -494,6 +494,10 @@ bool navigate_refuse_filter(struct ui *ui, const struct filter *filter);
 /* Hands the settings to the host, with the sources that the view needs. */
 void navigate_tell_host(struct ui *ui);
 
+/* Has cpu.max and throttling of a cgroup read from the next round on, by its id in the newest one; 0: of
+ * none. */
+void navigate_read_limits(struct ui *ui, uint32_t cgroup);
+
 /* --- screen_filter.c: the filter, while it is typed --- */
 
 void screen_filter_open(struct ui *ui);

@@ -108,7 +108,10 @@ static void find_slow(struct ui *ui, const struct table_row *row)
 	slow->key_length = row->key_length;
 	buffer_clear(&slow->why.loss);
 	buffer_clear(&slow->why.waits_for);
+	slow->why.cgroup = 0;
 	session_find_slow(ui->session, &ui->view, row->key, row->key_length, offers_latency(ui), &slow->why);
+	if (screen_is_of_now(ui))
+		navigate_read_limits(ui, slow->why.cgroup);
 }
 
 /* Two blanks between the parts of the note. */

@@ -15,6 +15,11 @@
 #include "ui/page/strip.h"
 #include "ui/terminal/theme.h"
 
+enum {
+	/* Each round may bring another row under a cursor that stays on top, and the last few come back. */
+	UI_LIMITS_MAX = 4
+};
+
 /* The settings that the screen makes for a live capture. */
 struct ui_settings {
 	uint64_t interval_ns;
@@ -24,6 +29,9 @@ struct ui_settings {
 	source_set needed; /* by what is on the screen */
 	bool cgroup_records, smaps;
 	bool task_fields; /* what a sched_ext scheduler keeps for each task */
+
+	/* Cgroups whose limits are read, by ids in the newest snapshot; 0: none. */
+	uint32_t limits_of[UI_LIMITS_MAX];
 };
 
 /* A moment to look at, counted from the one that is shown. */

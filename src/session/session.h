@@ -219,6 +219,10 @@ struct session_slow {
 	 * threads)". Empty if unknown. */
 	struct buffer waits_for;
 	bool waits_first; /* `waits_for` holds up more threads than `loss` */
+	/* The cgroup with most threads of a row that waits for a CPU, as an id in the newest snapshot; 0 for
+	 * others. The limits of the cgroup, if the next rounds read them, say whether cpu.max is the cause.
+	 */
+	uint32_t cgroup;
 };
 
 /*

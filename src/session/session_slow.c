@@ -7,6 +7,7 @@
 
 #include "base/humanize.h"
 #include "base/memory.h"
+#include "snapshot/container_names.h"
 #include "table/blame_text.h"
 #include "table/wait_text.h"
 
@@ -22,19 +23,90 @@ struct slow_row {
 	struct buffer *words;
 };
 
-/* The number of a column, 0 where there is none. */
-static double number_of(const struct slow_row *row, enum column column)
+/* The number of a column in a row, 0 where there is none. */
+static double number_in(const struct slow_row *row, const struct shown *shown, size_t index,
+			enum column column)
 {
 	struct column_values values;
 	struct value value;
 	double number = 0;
 
-	reduce_column(&row->window, &row->shown, column, &values);
-	reduce_value(&row->shown, &values, 0, &value);
+	reduce_column(&row->window, shown, column, &values);
+	reduce_value(shown, &values, index, &value);
 	if (!value_number(&value, &number))
 		number = 0;
 	column_values_release(&values);
 	return number;
+}
+
+static double number_of(const struct slow_row *row, enum column column)
+{
+	return number_in(row, &row->shown, 0, column);
+}
+
+/* The cgroup with threads of a row that its cpu.max held back longest. */
+struct slow_limit {
+	uint32_t commonest; /* path of the cgroup with most threads, 0 for none */
+	bool is_unread;     /* of all cgroups; the next rounds may tell more */
+	uint32_t path;      /* id in the newest snapshot */
+	double throttled_percent;
+	double cpus; /* that cpu.max allows; 0 if unknown */
+};
+
+/* The threads of a row, with a row for each of their cgroups: row_group[] has the ids of the paths. */
+static void collect_cgroups(const struct slow_row *row, struct shown *cgroups)
+{
+	const struct snapshot *now = row->shown.now;
+	uint32_t *row_of_path = memory_allocate_zero(now->strings.count + 1, sizeof(*row_of_path));
+
+	*cgroups = (struct shown){.now = now, .by_cgroup = true};
+	shown_reserve(cgroups, row->shown.count, row->shown.count);
+	for (size_t k = 0; k < row->shown.count; k++) {
+		const uint32_t thread = row->shown.threads[k];
+		const uint32_t path = now->triples[now->triple[thread]].cgroup;
+
+		if (path != 0 && row_of_path[path] == 0) {
+			cgroups->row_group[cgroups->row_count++] = path;
+			row_of_path[path] = (uint32_t)cgroups->row_count;
+		}
+		if (path != 0)
+			shown_add(cgroups, thread, row_of_path[path] - 1);
+	}
+	free(row_of_path);
+}
+
+static struct slow_limit find_limit(const struct slow_row *row)
+{
+	struct slow_limit limit = {0};
+	struct column_values values;
+	struct shown cgroups;
+	size_t most = 0, unread = 0;
+
+	collect_cgroups(row, &cgroups);
+	for (size_t i = 1; i < cgroups.row_count; i++)
+		most = cgroups.row_threads[i] > cgroups.row_threads[most] ? i : most;
+	if (cgroups.row_count != 0)
+		limit.commonest = cgroups.row_group[most];
+	reduce_column(&row->window, &cgroups, COLUMN_THROT, &values);
+	for (size_t i = 0; i < cgroups.row_count; i++) {
+		struct value value;
+		double percent;
+
+		reduce_value(&cgroups, &values, i, &value);
+		unread += value.state == VALUE_ABSENT ||
+			  (value.state == VALUE_UNAVAILABLE && value.reason == REASON_NOT_READ);
+		if (!value_number(&value, &percent) || percent <= limit.throttled_percent)
+			continue;
+		limit.throttled_percent = percent;
+		limit.path = cgroups.row_group[i];
+		most = i;
+	}
+	column_values_release(&values);
+	limit.is_unread = unread != 0 && unread == cgroups.row_count;
+	if (limit.throttled_percent > 0)
+		limit.cpus = number_in(row, &cgroups, most, COLUMN_LIMIT);
+	shown_release(&cgroups);
+	return limit;
 }
 
 /* Threads in D: how many, for how long, and which part of the interval all of them took. */
@@ -75,19 +147,23 @@ static void append_loss(double percent, struct buffer *words)
 	buffer_append_text(words, " threads on average");
 }
 
-/* "throttled 31% (cpu.max 2)" */
-static void append_throttled(const struct slow_row *row, double percent)
+/* "kept back by cpu.max of api.service (2 CPUs), throttled 31%" */
+static void append_limit(const struct slow_row *row, const struct slow_limit *limit)
 {
-	const double limit = number_of(row, COLUMN_LIMIT);
+	const struct string_pool *strings = &row->shown.now->strings;
 
-	buffer_append_text(row->words, "throttled ");
-	humanize_percent(row->words, percent);
-	if (limit > 0)
-		buffer_append_format(row->words, " (cpu.max %.3g)", limit);
+	buffer_append_text(row->words, "kept back by cpu.max of ");
+	container_append_name(string_pool_text(strings, limit->path),
+			      string_pool_length(strings, limit->path), row->words);
+	if (limit->cpus > 0)
+		buffer_append_format(row->words, " (%.3g CPU%s)", limit->cpus, limit->cpus == 1 ? "" : "s");
+	buffer_append_text(row->words, ", throttled ");
+	humanize_percent(row->words, limit->throttled_percent);
 }
 
-/* What delayed the waits for a CPU most; false where that is not known. */
-static bool append_culprit(const struct slow_row *row)
+/* What delayed the waits for a CPU most, unless that is a limit that was named; false where it is not known.
+ */
+static bool append_culprit(const struct slow_row *row, bool names_limit)
 {
 	struct blame *blame = row->shown.by_thread
 				      ? NULL
@@ -97,7 +173,7 @@ static bool append_culprit(const struct slow_row *row)
 
 	if (blame != NULL)
 		first = blame_of(blame, 0, &count);
-	if (count == 0) {
+	if (count == 0 || (names_limit && first->cause == LATENCY_CAUSE_THROTTLED)) {
 		blame_release(blame);
 		return false;
 	}
@@ -116,16 +192,19 @@ static bool append_culprit(const struct slow_row *row)
 	return true;
 }
 
-static void append_run_queue(const struct slow_row *row, double percent, double throttled,
+static void append_run_queue(const struct slow_row *row, double percent, const struct slow_limit *limit,
 			     bool offers_latency)
 {
+	const bool is_limited = limit->throttled_percent >= percent_min;
+
 	buffer_append_text(row->words, "waits for a CPU: ");
 	append_loss(percent, row->words);
-	if (throttled >= percent_min) {
+	if (is_limited) {
 		buffer_append_text(row->words, ", ");
-		append_throttled(row, throttled);
+		append_limit(row, limit);
 	}
-	if (!append_culprit(row) && offers_latency && !row->shown.by_thread && !row->shown.behind_names)
+	if (!append_culprit(row, is_limited) && offers_latency && !is_limited && !limit->is_unread &&
+	    !row->shown.by_thread && !row->shown.behind_names)
 		buffer_append_text(row->words, " (l says who ran)");
 }
 
@@ -170,23 +249,26 @@ static void append_in_d(struct slow_row *row, const struct in_d *in_d)
 }
 
 /* Appends what the row lost most time to in the interval; returns how much, in percent of a CPU. */
-static double append_loss_of_row(struct slow_row *row, bool offers_latency)
+static double append_loss_of_row(struct slow_row *row, bool offers_latency, struct session_slow *slow)
 {
 	const double run_queue = number_of(row, COLUMN_RUNQ), block_io = number_of(row, COLUMN_BLKIO);
 	const double memory = number_of(row, COLUMN_MWAIT);
-	const double throttled = row->shown.by_cgroup ? number_of(row, COLUMN_THROT) : 0;
+	const struct slow_limit limit = find_limit(row);
+	const double throttled = row->shown.by_cgroup ? limit.throttled_percent : 0;
 	const struct in_d in_d = find_in_d(row);
 	const double most = fmax(fmax(fmax(run_queue, throttled), fmax(block_io, memory)), in_d.percent);
 
+	if (run_queue >= percent_min)
+		slow->cgroup = limit.commonest;
 	if (most < percent_min)
 		return 0;
 	/* time in D is part of the waits for I/O and memory, as far as these have ended */
 	if (most == in_d.percent) {
 		append_in_d(row, &in_d);
 	} else if (most == run_queue) {
-		append_run_queue(row, run_queue, throttled, offers_latency);
+		append_run_queue(row, run_queue, &limit, offers_latency);
 	} else if (most == throttled) {
-		append_throttled(row, throttled);
+		append_limit(row, &limit);
 	} else if (most == memory) {
 		append_memory(row, memory);
 	} else {
@@ -227,7 +309,7 @@ static void find_slow(struct slow_row *row, bool offers_latency, bool shows_cell
 	reduce_column(&row->window, &row->shown, COLUMN_WAITS_FOR, &values);
 	reduce_value(&row->shown, &values, 0, &row->waits_for);
 	if (row->window.from != NULL)
-		loss = append_loss_of_row(row, offers_latency);
+		loss = append_loss_of_row(row, offers_latency, slow);
 	if (!row->tells_waits)
 		append_waits_for(row, shows_cell, &slow->waits_for);
 	slow->waits_first = wait_text_threads(&row->waits_for) * 100.0 > loss &&

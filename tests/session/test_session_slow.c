@@ -96,8 +96,7 @@ static void test_run_queue(void **state)
 	(void)state;
 	expect_of(session, AXIS_PROCESS, "web", false, "waits for a CPU: 1.2 threads on average");
 	expect_of(session, AXIS_PROCESS, "pool", false, "waits for a CPU: 20.0% of one thread's time");
-	expect_of(session, AXIS_PROCESS, "web", true,
-		  "waits for a CPU: 1.2 threads on average (l says who ran)");
+	expect_of(session, AXIS_PROCESS, "web", true, "waits for a CPU: 1.2 threads on average");
 	/* nobody would say it of processes by id, nor of a row that is gone */
 	expect_of(session, AXIS_PID, "20 pool", true, "waits for a CPU: 20.0% of one thread's time");
 	expect_of(session, AXIS_PROCESS, "gone", true, "");
@@ -200,7 +199,18 @@ static void test_in_d(void **state)
 	session_release(session);
 }
 
-/* Of a cgroup, and of nothing else that is in it. */
+static struct cgroup_record *add_limit(struct snapshot *snapshot, size_t thread, uint64_t throttled_usec)
+{
+	struct cgroup_record *record = snapshot_add_cgroup(
+		snapshot, snapshot->triples[snapshot->triple[thread]].cgroup);
+
+	record->throttled_usec = throttled_usec;
+	record->max_quota_us = (struct optional_u64){200000, true};
+	record->max_period_us = 100000;
+	return record;
+}
+
+/* A limit holds back whatever waits for a CPU in its cgroup, and nothing that does not wait. */
 static void test_throttled(void **state)
 {
 	const struct gain gains[] = {{POOL, METRIC_WAIT_TIME_NS, MS(1000)}};
@@ -210,21 +220,93 @@ static void test_throttled(void **state)
 	for (int round = 0; round < 2; round++) {
 		struct snapshot *snapshot = make_round(round, gains, ARRAY_COUNT(gains));
 
-		for (size_t i = 0; i < THREADS; i += POOL) {
-			struct cgroup_record *record = snapshot_add_cgroup(
-				snapshot, snapshot->triples[snapshot->triple[i]].cgroup);
+		add_limit(snapshot, WEB, 620000 * (uint64_t)round);
+		add_limit(snapshot, POOL, 620000 * (uint64_t)round);
+		add(session, snapshot);
+	}
+	expect_of(session, AXIS_CGROUP, "/a", true, "kept back by cpu.max of a (2 CPUs), throttled 31.0%");
+	expect_of(session, AXIS_CGROUP, "/b", true,
+		  "waits for a CPU: 50.0% of one thread's time, kept back by cpu.max of b (2 CPUs), "
+		  "throttled 31.0%");
+	expect_of(session, AXIS_PROCESS, "pool", true,
+		  "waits for a CPU: 50.0% of one thread's time, kept back by cpu.max of b (2 CPUs), "
+		  "throttled 31.0%");
+	expect_of(session, AXIS_PROCESS, "web", true, "");
+	session_release(session);
+}
 
-			record->throttled_usec = 620000 * (uint64_t)round;
-			record->max_quota_us = (struct optional_u64){200000, true};
-			record->max_period_us = 100000;
+/* The largest of several limits is named, and the latency watch does not name it again. */
+static void test_limits(void **state)
+{
+	const struct gain gains[] = {
+		{WEB, METRIC_WAIT_TIME_NS, MS(1000)},
+		{WORKER, METRIC_WAIT_TIME_NS, MS(1000)},
+	};
+	struct session *session = session_create();
+
+	(void)state;
+	for (int round = 0; round < 2; round++) {
+		struct snapshot *snapshot = make_round(round, gains, ARRAY_COUNT(gains));
+
+		fixture_cgroup(snapshot, WORKER, "/system.slice/api@1.service");
+		add_limit(snapshot, WEB, 20000 * (uint64_t)round);
+		add_limit(snapshot, WORKER, 100000 * (uint64_t)round)->max_quota_us.value = 100000;
+		if (round == 1) {
+			const uint32_t web = add_names(snapshot, "web", "/a");
+
+			snapshot->latency.span_ns = MS(2000);
+			add_delay(snapshot, web, LATENCY_CAUSE_THROTTLED, 0, MS(1000));
 		}
 		add(session, snapshot);
 	}
-	expect_of(session, AXIS_CGROUP, "/a", true, "throttled 31.0% (cpu.max 2)");
-	expect_of(session, AXIS_CGROUP, "/b", false,
-		  "waits for a CPU: 50.0% of one thread's time, throttled 31.0% (cpu.max 2)");
-	expect_of(session, AXIS_PROCESS, "web", true, "");
+	expect_of(session, AXIS_PROCESS, "web", true,
+		  "waits for a CPU: 1 threads on average, kept back by cpu.max of api@1.service (1 CPU), "
+		  "throttled 5.0%");
 	session_release(session);
+}
+
+/* While the limit is about to be read, nothing else is offered; where it cannot be, it is. */
+static void test_limits_to_be_read(void **state)
+{
+	static const struct {
+		reason_id now, before;
+		uint64_t throttled_usec;
+		const char *words;
+	} cases[] = {
+		{REASON_NOT_READ, REASON_NOT_READ, 0, ""},
+		{REASON_READ, REASON_NOT_READ, 0, ""},
+		{REASON_READ, REASON_READ, 0, " (l says who ran)"},
+		{REASON_READ, REASON_READ, 19000, " (l says who ran)"},
+		{REASON_SWITCHED_OFF, REASON_NOT_READ, 0, " (l says who ran)"},
+		{REASON_OVER_BUDGET, REASON_NOT_READ, 0, " (l says who ran)"},
+	};
+	const struct gain gains[] = {{POOL, METRIC_WAIT_TIME_NS, MS(1000)}};
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		struct session *session = session_create();
+		struct session_slow slow;
+
+		for (int round = 0; round < 2; round++) {
+			struct snapshot *snapshot = make_round(round, gains, ARRAY_COUNT(gains));
+			const reason_id reason = round == 0 ? cases[i].before : cases[i].now;
+
+			if (reason != REASON_NOT_READ)
+				add_limit(snapshot, POOL, cases[i].throttled_usec * (uint64_t)round)
+					->missing[CGROUP_FILE_CPU_THROTTLING] = reason;
+			add(session, snapshot);
+		}
+		slow = slow_of(session, &view, "pool", true);
+		assert_string_equal(slow.loss.data + strlen("waits for a CPU: 50.0% of one thread's time"),
+				    cases[i].words);
+		assert_string_equal(snapshot_text(session_now(session), slow.cgroup), "/b");
+		release(&slow);
+		slow = slow_of(session, &view, "web", true);
+		assert_int_equal(slow.cgroup, 0);
+		release(&slow);
+		session_release(session);
+	}
 }
 
 static void set_wait(struct snapshot *snapshot, size_t thread, enum wait_class class, const char *object)
@@ -276,6 +358,16 @@ static void test_waits_for(void **state)
 			    "poll: poll(2), select(2) or epoll_wait(2): any of several files.\n");
 	fixture_expect_told(session, &view, "pool", COLUMN_WAITS_FOR, "Unavailable: not permitted.\n");
 	fixture_expect_told(session, &view, "pool", COLUMN_WAITS_FOR, "1 unavailable: not permitted\n");
+	/* one address in two processes is two futexes */
+	set_wait(round, WORKER, WAIT_CLASS_FUTEX, "0x7f3a12c0");
+	set_wait(round, POOL, WAIT_CLASS_FUTEX, "0x7f3a12c0");
+	snapshot_source_reasons(round, SOURCE_WAIT)[POOL] = REASON_READ;
+	view.grouping.axis = AXIS_HOST;
+	fixture_expect_told(session, &view, "host", COLUMN_WAITS_FOR,
+			    "  3 futex (2 0x7f3a12c0 of pid 10, 1 0x7f3a12c0 of pid 20)\n");
+	snapshot_source_reasons(round, SOURCE_WAIT)[POOL] = REASON_NOT_PERMITTED;
+	set_wait(round, POOL, WAIT_CLASS_UNKNOWN, "");
+	set_wait(round, WORKER, WAIT_CLASS_POLL, "");
 	view.grouping.axis = AXIS_THREAD;
 	expect_waits_for(session, &view, "worker", "waits for: poll");
 	fixture_expect_missing(fixture_table_of(session, &view), "pool", COLUMN_WAITS_FOR,
@@ -443,18 +535,65 @@ static void test_disk_with_ages(void **state)
 	session_release(session);
 }
 
+/* Block I/O of a thread that waits for an io_uring is unknown: the kernel counts these waits with it. */
+static void test_io_uring(void **state)
+{
+	static const enum column columns[] = {COLUMN_BLKIO, COLUMN_LOST, COLUMN_BAR,
+					      COLUMN_METRICS + (unsigned int)METRIC_BLKIO_DELAY_TOTAL_NS};
+	const struct gain gains[] = {{WEB, METRIC_BLKIO_DELAY_TOTAL_NS, MS(1900)},
+				     {WEB, METRIC_WAIT_TIME_NS, MS(10)},
+				     {WORKER, METRIC_BLKIO_DELAY_TOTAL_NS, MS(400)},
+				     {POOL, METRIC_BLKIO_DELAY_TOTAL_NS, MS(300)}};
+	struct session *session = session_create();
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
+	struct snapshot *round = make_round(1, gains, ARRAY_COUNT(gains));
+	struct table *table;
+
+	(void)state;
+	view.columns = columns;
+	view.column_count = ARRAY_COUNT(columns);
+	snapshot_make_wait_columns(round);
+	set_wait(round, WEB, WAIT_CLASS_IO_URING, "");
+	set_wait(round, WORKER, WAIT_CLASS_FILE, "/var/lib/x.log");
+	set_wait(round, POOL, WAIT_CLASS_IO_URING, "");
+	add(session, make_round(0, NULL, 0));
+	add(session, round);
+
+	table = fixture_table_of(session, &view);
+	assert_string_equal(fixture_shown(table, "web", COLUMN_BLKIO), "≥20.0");
+	assert_string_equal(fixture_shown(table, "web", COLUMN_LOST), "≥20.5");
+	assert_true(fixture_cell(table, "web", COLUMN_BAR)->partial);
+	assert_string_equal(fixture_shown(table, "web", columns[3]), "115.0");
+	fixture_expect_missing(table, "pool", COLUMN_BLKIO, REASON_WITH_IO_URING);
+	fixture_expect_told(session, &view, "web", COLUMN_BLKIO,
+			    "  1 of 2 threads\n"
+			    "  1 unavailable: the kernel counts waits for an io_uring with it\n");
+	fixture_expect_told(session, &view, "web", columns[3], "  2 of 2 threads\n");
+	expect_of(session, AXIS_PROCESS, "pool", false, "");
+	expect_of(session, AXIS_PROCESS, "web", false, "waits for block I/O: 20.0% of one thread's time");
+
+	/* one that did not end is not counted yet; in D it is block I/O; and so it is of a worker of the ring
+	 */
+	fixture_set(round, POOL, METRIC_BLKIO_DELAY_TOTAL_NS, 0);
+	assert_string_equal(fixture_shown(fixture_table_of(session, &view), "pool", COLUMN_BLKIO), "0");
+	fixture_set(round, POOL, METRIC_BLKIO_DELAY_TOTAL_NS, MS(300));
+	fixture_set(round, POOL, METRIC_STATE, 'D');
+	assert_string_equal(fixture_shown(fixture_table_of(session, &view), "pool", COLUMN_BLKIO), "15.0");
+	fixture_set(round, POOL, METRIC_STATE, 'S');
+	round->triples[round->triple[POOL]].comm = string_pool_intern(&round->strings, "iou-wrk-20", 10);
+	assert_string_equal(fixture_shown(fixture_table_of(session, &view), "pool", COLUMN_BLKIO), "15.0");
+	session_release(session);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_waits_for),
-		cmocka_unit_test(test_run_queue),
-		cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_culprits),
-		cmocka_unit_test(test_memory_and_disks),
-		cmocka_unit_test(test_in_d),
-		cmocka_unit_test(test_throttled),
-		cmocka_unit_test(test_most_threads),
-		cmocka_unit_test(test_cell_is_not_repeated),
+		cmocka_unit_test(test_waits_for),      cmocka_unit_test(test_io_uring),
+		cmocka_unit_test(test_run_queue),      cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_culprits),       cmocka_unit_test(test_memory_and_disks),
+		cmocka_unit_test(test_in_d),           cmocka_unit_test(test_throttled),
+		cmocka_unit_test(test_limits),         cmocka_unit_test(test_limits_to_be_read),
+		cmocka_unit_test(test_most_threads),   cmocka_unit_test(test_cell_is_not_repeated),
 		cmocka_unit_test(test_disk_with_ages),
 	};
 

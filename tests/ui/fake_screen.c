@@ -252,6 +252,9 @@ static void change_settings(void *context, const struct ui_settings *settings)
 		driven_answer("heap %d\n", !settings->heap_off);
 	else if (settings->latency != before.latency)
 		driven_answer("latency %d\n", settings->latency);
+	else if (memcmp(settings->limits_of, before.limits_of, sizeof(before.limits_of)) != 0)
+		driven_answer("limits %u %u %u %u\n", settings->limits_of[0], settings->limits_of[1],
+			      settings->limits_of[2], settings->limits_of[3]);
 	else
 		driven_answer("needs cgroups %d smaps %d sources %x\n", settings->cgroup_records,
 			      settings->smaps, settings->needed);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "fake_session.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -485,7 +486,7 @@ static void note_courses(struct session *session, const struct view *view)
 }
 
 /*
- * A row whose name begins with "slow" waited. The threads
+ * A row whose name begins with "slow" waited in the cgroup that its last letter says, from A on. The threads
  * of one that begins with "lock" wait now; both is true of "lockslow", whose present waits are worse.
  */
 void session_find_slow(struct session *session, const struct view *view, const char *key, size_t key_length,
@@ -500,6 +501,8 @@ void session_find_slow(struct session *session, const struct view *view, const c
 		return;
 	buffer_append_format(&slow->loss, "waits for a CPU in round %" PRIu64 "%s",
 			     session_round_count(session), offers_latency ? " (l says who ran)" : "");
+	if (isupper((unsigned char)key[key_length - 1]))
+		slow->cgroup = (uint32_t)(key[key_length - 1] - 'A' + 1);
 }
 
 struct table *session_table(struct session *session, const struct view *view)

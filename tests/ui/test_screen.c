@@ -964,6 +964,28 @@ static void test_needs_follow_the_view(void **state)
 	pty_quit(&pty);
 }
 
+/* The limits of the last four cgroups that waited under the cursor are asked for, each once. */
+static void test_limits(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	fake_round(&pty, "slow-Q 9,slow-R 8,slow-S 7,slow-T 6,slow-U 5,calm 4");
+	pty_wait_answer(&pty, "limits 17 0 0 0");
+	pty_type(&pty, "j");
+	pty_wait_answer(&pty, "limits 18 17 0 0");
+	pty_type(&pty, "j");
+	pty_wait_answer(&pty, "limits 19 18 17 0");
+	pty_type(&pty, "j");
+	pty_wait_answer(&pty, "limits 20 19 18 17");
+	pty_type(&pty, "j");
+	pty_wait_answer(&pty, "limits 21 20 19 18");
+	pty_type(&pty, "k");
+	pty_wait_answer(&pty, "limits 20 21 19 18");
+	pty_quit(&pty);
+}
+
 static void test_file(void **state)
 {
 	struct pty_screen pty;
@@ -1083,6 +1105,7 @@ int main(void)
 		cmocka_unit_test(test_latency_key),
 		cmocka_unit_test(test_host_keys),
 		cmocka_unit_test(test_needs_follow_the_view),
+		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_file),
 		cmocka_unit_test(test_help_lists_every_key),
 		cmocka_unit_test(test_key_table),

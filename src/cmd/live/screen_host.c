@@ -211,20 +211,23 @@ static bool request(void *context, const struct ui_request *request)
 
 static void change_settings(void *context, const struct ui_settings *settings)
 {
-	capture_loop_change(((struct screen_host *)context)->capture,
-			    &(struct capture_settings){
-				    .interval_ns = settings->interval_ns,
-				    .paused = settings->paused,
-				    .heap_off = settings->heap_off,
-				    .latency = settings->latency,
-				    .round =
-					    {
-						    .needed = settings->needed,
-						    .cgroup_records = settings->cgroup_records,
-						    .smaps = settings->smaps,
-						    .task_fields = settings->task_fields,
-					    },
-			    });
+	struct capture_settings capture = {
+		.interval_ns = settings->interval_ns,
+		.paused = settings->paused,
+		.heap_off = settings->heap_off,
+		.latency = settings->latency,
+		.round =
+			{
+				.needed = settings->needed,
+				.cgroup_records = settings->cgroup_records,
+				.smaps = settings->smaps,
+				.task_fields = settings->task_fields,
+			},
+	};
+
+	_Static_assert(sizeof(capture.round.limits_of) == sizeof(settings->limits_of), "processes");
+	memcpy(capture.round.limits_of, settings->limits_of, sizeof(settings->limits_of));
+	capture_loop_change(((struct screen_host *)context)->capture, &capture);
 }
 
 static void offer(struct screen_host *host, enum ui_request_kind kind)
