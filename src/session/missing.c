@@ -3,16 +3,10 @@
 
 #include <string.h>
 
-#include "base/number.h"
 #include "base/unicode.h"
-#include "session_internal.h"
 #include "table/column_list.h"
 #include "table/tab.h"
 #include "window/column.h"
-
-enum {
-	RARE_PART = 100, /* less than this part of one thread's time is rare */
-};
 
 /* The columns of the view's tab at its width, also those that there is no room for. */
 static size_t list_tab(const struct view *view, enum column columns[COLUMN_TOTAL])
@@ -32,19 +26,7 @@ static bool is_users_choice(const struct view *view)
 	       tab_has_own_columns(view->tab, view->level == VIEW_LEVEL_THREADS);
 }
 
-/* Whether threads have spent so little time in a class, since measuring began, that its column would be
- * empty. */
-static bool is_rare(const struct session *session, enum wait_class class)
-{
-	const struct snapshot *whole = session->rounds.latency.whole;
-	uint64_t time = 0;
-
-	for (size_t i = 0; whole != NULL && i < whole->latency.count; i++)
-		time = number_add_saturating(time, whole->latency.records[i].times.of[class]);
-	return whole == NULL || time < whole->latency.span_ns / RARE_PART;
-}
-
-void missing_find_columns(const struct session *session, source_set by_key, struct view *view)
+void missing_find_columns(struct session *session, source_set by_key, struct view *view)
 {
 	enum column columns[COLUMN_TOTAL];
 	size_t count;
@@ -54,15 +36,12 @@ void missing_find_columns(const struct session *session, source_set by_key, stru
 		return;
 	count = list_tab(view, columns);
 	for (size_t i = 0; i < count; i++) {
-		const struct column_entry *entry = column_entry(columns[i]);
-
-		if (entry->operation == COLUMN_OPERATION_TIME &&
-		    is_rare(session, (enum wait_class)entry->inputs[0]))
-			column_set_add(&view->left_out, columns[i]);
 		if ((column_sources(columns[i]) & by_key) == 0 &&
 		    session_why_unavailable(session, view, columns[i], NULL))
 			column_set_add(&view->left_out, columns[i]);
 	}
+	if (view->tab == TAB_TIME)
+		session_leave_out_classes(session, view);
 }
 
 /* Those that left and are not shown all the same, as the rows are sorted by one. */

@@ -13,7 +13,7 @@
  * (session_why_unavailable()), and empties it where the user chose the columns or nothing was read yet.
  * What a key switched off and can switch on again, `by_key`, leaves no column out.
  */
-void missing_find_columns(const struct session *session, source_set by_key, struct view *view);
+void missing_find_columns(struct session *session, source_set by_key, struct view *view);
 
 /*
  * Appends what is missing, for the header, in at most `room` cells: the columns that left and why ("no BLKIO%

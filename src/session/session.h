@@ -162,6 +162,12 @@ struct table *session_table(struct session *session, const struct view *view);
 void session_table_fill(struct session *session, const struct view *view, struct table *table, size_t first,
 			size_t count);
 
+/*
+ * Adds to view->left_out the columns of time in classes in which the threads of the view have spent less than
+ * 1 % of one thread's time since measuring began; all of them where it was not measured.
+ */
+void session_leave_out_classes(struct session *session, struct view *view);
+
 /* A group by classes of waits. */
 struct session_classes {
 	uint64_t threads[WAIT_CLASS_COUNT]; /* living ones, by what they wait for now, where that is known */

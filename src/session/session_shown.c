@@ -7,9 +7,14 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/order.h"
 #include "table/view.h"
 #include "window/ended.h"
+
+enum {
+	RARE_PART = 100, /* less than this part of one thread's time is rare */
+};
 
 /* The state of choosing threads: [0] of the newest round, [1] of ended threads. */
 struct selection {
@@ -478,6 +483,27 @@ struct session_identity session_identify(struct session *session, const struct v
 	}
 	session_keep_rows(session, &rows, NULL);
 	return identity;
+}
+
+void session_leave_out_classes(struct session *session, struct view *view)
+{
+	const struct window window = session_window(session, WINDOW_MODE_TOTAL);
+	struct row_values rows;
+	bool is_known;
+
+	session_find_rows(session, view, &rows);
+	is_known = reduce_times_missing(&window, &rows.shown) == REASON_READ;
+	for (enum wait_class class = WAIT_CLASS_RUN_QUEUE + 1; class < WAIT_CLASS_COUNT; class ++) {
+		struct row_waits *times = is_known ? reduce_times(&window, &rows.shown, class) : NULL;
+		uint64_t time = 0;
+
+		for (size_t row = 0; is_known && row < rows.shown.row_count; row++)
+			time = number_add_saturating(time, times[row].known.sum_ns);
+		if (!is_known || time < window.latency->span_ns / RARE_PART)
+			column_set_add(&view->left_out, column_of_wait_class(class));
+		free(times);
+	}
+	session_keep_rows(session, &rows, NULL);
 }
 
 static int compare_users(const void *a, const void *b)

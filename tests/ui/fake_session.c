@@ -550,6 +550,13 @@ struct table *session_table(struct session *session, const struct view *view)
 	return table;
 }
 
+void session_leave_out_classes(struct session *session, struct view *view)
+{
+	(void)session;
+	for (enum wait_class class = WAIT_CLASS_RUN_QUEUE + 1; class < WAIT_CLASS_COUNT; class ++)
+		column_set_add(&view->left_out, column_of_wait_class(class));
+}
+
 struct session_user *session_users(struct session *session, const struct view *view, size_t *ret_count)
 {
 	struct session_user *users = memory_allocate(2 * sizeof(*users));

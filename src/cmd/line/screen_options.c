@@ -258,7 +258,7 @@ void screen_options_check_filter(const struct session *session, const struct vie
 }
 
 /* In text nobody sees why a cell has no number: what nobody can read leaves, and is named. */
-static void leave_out(const struct session *session, struct view *view, struct buffer *missing)
+static void leave_out(struct session *session, struct view *view, struct buffer *missing)
 {
 	missing_find_columns(session, 0, view);
 	missing_append_words(session, view, "ctop doctor", INT_MAX, missing);
