@@ -189,6 +189,18 @@ static void add_thread(const struct reducer *reducer, uint32_t thread, struct ac
 		add_blocked(reducer, thread, accumulators);
 }
 
+/* Counts a thread that sleeps for the part that it sleeps in now, too. */
+static void add_bar_thread(const struct reducer *reducer, uint32_t thread, struct accumulator parts[])
+{
+	const struct snapshot *now = reducer->window->now;
+	enum wait_class class;
+
+	add_thread(reducer, thread, parts);
+	if (now->wait_class != NULL && reduce_wait_class(now, thread, &class) == REASON_READ &&
+	    wait_classes[class].part > TIME_PART_RUN_QUEUE)
+		parts[wait_classes[class].part].sum[1].real++;
+}
+
 static void add_ended(const struct reducer *reducer, const struct ended_record *record,
 		      struct accumulator *accumulators)
 {
@@ -331,6 +343,7 @@ static void begin_bar(struct reducer *reducer)
 		add_class_times(reducer);
 		return;
 	}
+	reducer->only_movers &= reducer->window->now->wait_class == NULL;
 	for (size_t i = 0; i < ARRAY_COUNT(bar_parts); i++)
 		begin_sum(reducer, reducer->entry->inputs + bar_parts[i].from, bar_parts[i].count,
 			  bar_parts[i].overlap);
@@ -402,6 +415,22 @@ static void conclude_class_times(const struct accumulator parts[TIME_PART_COUNT]
 	value->sort = 1.0 - (double)value->shares[TIME_PART_SLEEP];
 }
 
+/* Divides the time asleep by what threads sleep in now: of those that stood still it is exact. */
+static void divide_sleep(const struct accumulator parts[TIME_PART_COUNT], float shares[TIME_PART_COUNT])
+{
+	const float sleep = shares[TIME_PART_SLEEP];
+	double sleepers = 0.0;
+
+	for (size_t i = 0; i < TIME_PART_COUNT; i++)
+		sleepers += parts[i].sum[1].real;
+	for (size_t i = 0; i < TIME_PART_SLEEP && sleepers != 0.0; i++) {
+		const float part = sleep * (float)(parts[i].sum[1].real / sleepers);
+
+		shares[i] += part;
+		shares[TIME_PART_SLEEP] -= part;
+	}
+}
+
 /* Shares of the time of all threads; time that nothing accounts for is sleep. */
 static void conclude_bar(const struct conclusion *of, struct value *value)
 {
@@ -426,6 +455,7 @@ static void conclude_bar(const struct conclusion *of, struct value *value)
 	for (size_t i = 0; i < sleep; i++)
 		value->shares[i] = (float)(sum > 1.0 ? shares[i] / sum : shares[i]);
 	value->shares[sleep] = sum > 1.0 ? 0.0F : (float)(1.0 - sum);
+	divide_sleep(accumulators, value->shares);
 	value->sort = sum;
 }
 
@@ -468,7 +498,7 @@ const struct column_kind column_kind_lifetime = {
 const struct column_kind column_kind_bar = {
 	.stride = TIME_PART_COUNT,
 	.begin = begin_bar,
-	.add_thread = add_thread,
+	.add_thread = add_bar_thread,
 	.end = end,
 	.conclude = conclude_bar,
 	.merge = merge_sums,

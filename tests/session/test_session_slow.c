@@ -563,6 +563,10 @@ static void test_io_uring(void **state)
 	assert_string_equal(fixture_shown(table, "web", COLUMN_BLKIO), "≥20.0");
 	assert_string_equal(fixture_shown(table, "web", COLUMN_LOST), "≥20.5");
 	assert_true(fixture_cell(table, "web", COLUMN_BAR)->partial);
+	/* the time asleep is that of both classes, which are one part */
+	assert_float_equal(fixture_cell(table, "web", COLUMN_BAR)->value.shares[TIME_PART_SLEEP], 0.0F,
+			   1e-6F);
+	assert_true(fixture_cell(table, "web", COLUMN_BAR)->value.shares[TIME_PART_DATA] > 0.8F);
 	assert_string_equal(fixture_shown(table, "web", columns[3]), "115.0");
 	fixture_expect_missing(table, "pool", COLUMN_BLKIO, REASON_WITH_IO_URING);
 	fixture_expect_told(session, &view, "web", COLUMN_BLKIO,
