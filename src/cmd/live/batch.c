@@ -236,8 +236,9 @@ static void draw_futexes(struct batch *batch)
 
 	buffer_append_format(&heading, "%s  ", humanize_time(clock, now->captured_at_unix_ns, false));
 	humanize_counted(&heading, table->threads, "thread");
-	buffer_append_format(&heading, " waiting, %s%zu futexes over ",
-			     now->futexes.has_more ? "more than " : "", table->row_total);
+	buffer_append_format(&heading, " waiting, %s%zu futex%s over ",
+			     now->futexes.has_more ? "more than " : "", table->row_total,
+			     table->row_total == 1 ? "" : "es");
 	humanize_compact(&heading, (double)interval_ns, HUMANIZE_TIME, true);
 	if (now->futexes.has_more && !batch->futexes_told)
 		command_note("threads waited at more than %d futexes in a round; only these are listed",
