@@ -31,7 +31,8 @@ struct loop {
 	struct pollfd waits[WAIT_COUNT];
 	struct stderr_capture capture;
 	int deadly_signal;
-	bool resumed; /* it was stopped, and has set the screen up again */
+	bool resumed;  /* it was stopped, and has set the screen up again */
+	bool is_shown; /* nothing has changed since the last frame */
 };
 
 /* --- events of the host --- */
@@ -113,8 +114,8 @@ static void take_saved(struct ui *ui, struct ui_event *event)
 	screen_comparison_forget_failed(ui);
 }
 
-/* Takes over what it uses of an event. */
-static void take_event(struct ui *ui, struct ui_event *event)
+/* Takes over what it uses of an event. Returns whether the screen may change. */
+static bool take_event(struct ui *ui, struct ui_event *event)
 {
 	struct snapshot *snapshot = event->snapshot;
 
@@ -156,26 +157,28 @@ static void take_event(struct ui *ui, struct ui_event *event)
 		screen_list_take_courses(ui, &event->courses);
 		break;
 	case UI_EVENT_LOOKUP:
-		lookup_cache_take(&ui->lookups, &event->lookup);
-		break;
+		return lookup_cache_take(&ui->lookups, &event->lookup);
 	}
+	return true;
 }
 
 /*
  * Up to one that may take long: while each of them takes longer than the next is off, keys are answered in
- * between. The first round comes with the second, and is not shown alone.
+ * between. The first round comes with the second, and is not shown alone. Returns whether the
+ * screen may change.
  */
-static void take_events(struct ui *ui)
+static bool take_events(struct ui *ui)
 {
 	struct ui_event event;
-	bool took_long = false;
+	bool took_long = false, changed = false;
 
 	while (!took_long && ui->host->receive != NULL && ui->host->receive(ui->host->context, &event)) {
 		took_long = (event.kind == UI_EVENT_ROUND && session_now(ui->session) != NULL) ||
 			    event.kind == UI_EVENT_BASE || event.kind == UI_EVENT_MOMENT;
-		take_event(ui, &event);
+		changed |= take_event(ui, &event);
 		ui_event_discard(&event);
 	}
+	return changed;
 }
 
 /* --- keys and signals --- */
@@ -218,8 +221,10 @@ static void take_signals(struct loop *loop)
 	if (news.continued && !loop->resumed && news.deadly == 0)
 		loop->deadly_signal = terminal_resume();
 	loop->resumed = false;
-	if (news.resized || news.continued)
+	if (news.resized || news.continued) {
 		take_size(loop->ui);
+		loop->is_shown = false;
+	}
 }
 
 static void take_stderr(struct loop *loop)
@@ -269,7 +274,7 @@ static int wait_ms(const struct ui *ui)
 static int run(struct loop *loop)
 {
 	struct ui *ui = loop->ui;
-	int ready;
+	int ready, timeout_ms;
 
 	while (!ui->quit && loop->deadly_signal == 0) {
 		if (ui->suspend) {
@@ -278,13 +283,20 @@ static int run(struct loop *loop)
 			if (loop->deadly_signal != 0)
 				break;
 			loop->resumed = true;
+			loop->is_shown = false;
 			screen_list_refresh(ui);
 		}
-		screen_comparison_follow(ui);
-		look_follow(ui);
-		screen_list_follow(ui);
-		screen_draw(ui);
-		ready = poll(loop->waits, WAIT_COUNT, wait_ms(ui));
+		if (!loop->is_shown) {
+			screen_comparison_follow(ui);
+			look_follow(ui);
+			screen_list_follow(ui);
+			screen_draw(ui);
+		}
+		timeout_ms = wait_ms(ui);
+		ready = poll(loop->waits, WAIT_COUNT, timeout_ms);
+		/* after a slow event the host's descriptor stays readable, and most answers change nothing */
+		loop->is_shown = ready == 1 && timeout_ms < 0 &&
+				 (loop->waits[WAIT_HOST].revents & POLLIN) != 0;
 		if (ready < 0 && errno == ENOMEM)
 			usleep(NO_MEMORY_US);
 		else if (ready < 0 && errno != EINTR)
@@ -296,8 +308,8 @@ static int run(struct loop *loop)
 			continue;
 		if (terminal_is_gone(loop))
 			return SIGHUP;
-		if ((loop->waits[WAIT_HOST].revents & POLLIN) != 0)
-			take_events(ui);
+		if ((loop->waits[WAIT_HOST].revents & POLLIN) != 0 && take_events(ui))
+			loop->is_shown = false;
 		if ((loop->waits[WAIT_STDERR].revents & POLLIN) != 0)
 			take_stderr(loop);
 		if ((loop->waits[WAIT_KEYS].revents & POLLIN) != 0 && !take_keys(ui))
@@ -386,7 +398,7 @@ int ui_run(struct session *session, const struct ui_host *host, const struct ui_
 		screen_message(&ui, STYLE_ERROR, "%s", options->notice);
 	prepare_waits(&loop, signals);
 	/* what is known already is in the first frame */
-	take_events(&ui);
+	(void)take_events(&ui);
 	result = run(&loop);
 	terminal_close();
 	stderr_capture_close(&loop.capture);

@@ -2,6 +2,7 @@
 #include "lookup.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -107,12 +108,22 @@ bool lookup_is_due(const struct lookup_entry *entry, uint64_t now_ns)
 				  : SLEEP_AGE_NS);
 }
 
-void lookup_cache_take(struct lookup_cache *cache, const struct lookup_answer *answer)
+/* Whether an entry holds an answer. */
+static bool has_answer(const struct lookup_entry *entry, const struct lookup_answer *answer)
+{
+	if (!entry->answered || entry->reason != answer->reason ||
+	    entry->detail_reason != answer->detail_reason || entry->is_title != answer->is_title)
+		return false;
+	return entry->text == NULL || (strlen(entry->text) == answer->length &&
+				       memcmp(entry->text, answer->text, answer->length) == 0);
+}
+
+bool lookup_cache_take(struct lookup_cache *cache, const struct lookup_answer *answer)
 {
 	struct lookup_entry *entry = find(cache, &answer->request);
 
-	if (entry == NULL)
-		return;
+	if (entry == NULL || has_answer(entry, answer))
+		return false;
 	free(entry->text);
 	entry->text = answer->reason == REASON_READ ? memory_duplicate_bytes(answer->text, answer->length)
 						    : NULL;
@@ -120,6 +131,7 @@ void lookup_cache_take(struct lookup_cache *cache, const struct lookup_answer *a
 	entry->detail_reason = answer->detail_reason;
 	entry->is_title = answer->is_title;
 	entry->answered = true;
+	return true;
 }
 
 void lookup_cache_release(struct lookup_cache *cache)

@@ -79,8 +79,8 @@ const struct lookup_entry *lookup_cache_find(const struct lookup_cache *cache,
  */
 bool lookup_is_due(const struct lookup_entry *entry, uint64_t now_ns);
 
-/* Takes an answer; one that nobody waits for any more is dropped. */
-void lookup_cache_take(struct lookup_cache *cache, const struct lookup_answer *answer);
+/* Takes an answer, or drops it if its entry is gone. Returns whether the entry is different now. */
+bool lookup_cache_take(struct lookup_cache *cache, const struct lookup_answer *answer);
 
 void lookup_cache_release(struct lookup_cache *cache);
 

@@ -520,15 +520,24 @@ static void test_cache(void **state)
 	assert_true(lookup_is_due(entry, NS_PER_S));
 	entry->asked_ns = NS_PER_S;
 	assert_false(lookup_is_due(entry, NS_PER_S + 1));
-	lookup_cache_take(&cache, &answer);
+	assert_true(lookup_cache_take(&cache, &answer));
 	assert_string_equal(entry->text, "text");
+	/* the same answer changes nothing, each other one does */
+	assert_false(lookup_cache_take(&cache, &answer));
+	answer.text[3] = 's';
+	assert_true(lookup_cache_take(&cache, &answer));
+	assert_string_equal(entry->text, "texs");
+	answer.is_title = true;
+	assert_true(lookup_cache_take(&cache, &answer));
+	assert_false(lookup_cache_take(&cache, &answer));
 	assert_false(lookup_is_due(entry, 5 * NS_PER_S));
 	assert_true(lookup_is_due(entry, 12 * NS_PER_S));
 	/* another process of that number is another entry */
 	answer.request.start_time = 3;
 	assert_null(lookup_cache_entry(&cache, &answer.request, NS_PER_S)->text);
 	answer.reason = REASON_NOT_READ;
-	lookup_cache_take(&cache, &answer);
+	assert_true(lookup_cache_take(&cache, &answer));
+	assert_false(lookup_cache_take(&cache, &answer));
 	entry = lookup_cache_entry(&cache, &answer.request, NS_PER_S);
 	entry->asked_ns = NS_PER_S;
 	assert_false(lookup_is_due(entry, 12 * NS_PER_S));

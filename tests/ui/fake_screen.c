@@ -208,6 +208,9 @@ static bool obey(void *context, char *line, struct ui_event *event)
 		fake_session_slow_down(strtoull(arguments, NULL, 10));
 	} else if (strcmp(line, "repaint") == 0) {
 		terminal_repaint();
+		/* the loop draws after events that may have changed something */
+		event->kind = UI_EVENT_HOST;
+		return true;
 	} else if (strcmp(line, "stderr") == 0) {
 		fprintf(stderr, "%s\n", arguments);
 	} else if (strcmp(line, "crash") == 0) {

@@ -160,7 +160,7 @@ static void wait_for_lookup(struct batch *batch, const struct lookup_request *re
 		struct pollfd wait = {.fd = lookup_thread_descriptor(batch->lookups), .events = POLLIN};
 
 		while (lookup_thread_receive(batch->lookups, &answer)) {
-			lookup_cache_take(&batch->texts, &answer);
+			(void)lookup_cache_take(&batch->texts, &answer);
 			if (memcmp(&answer.request, request, sizeof(*request)) == 0)
 				return;
 		}

@@ -225,7 +225,7 @@ static size_t ask(struct record_titles *titles, struct choice *choice)
 static bool take_answer(struct record_titles *titles, struct choice *choice,
 			const struct lookup_answer *answer)
 {
-	lookup_cache_take(&titles->texts, answer);
+	(void)lookup_cache_take(&titles->texts, answer);
 	for (size_t i = 0; i < choice->count; i++) {
 		struct chosen *chosen = &choice->items[i];
 
