@@ -251,20 +251,23 @@ static void translate_ids(struct round *round)
 {
 	const struct snapshot *previous = round->previous;
 	struct snapshot *snapshot = round->snapshot;
-	uint64_t *policy = snapshot->values[METRIC_POLICY], *affinity = snapshot->values[METRIC_CPU_AFFINITY];
+	/* while ids of a shared column are replaced, these stay as they are */
+	const uint64_t *policy = snapshot->values[METRIC_POLICY];
+	const uint64_t *affinity = snapshot->values[METRIC_CPU_AFFINITY];
 	uint64_t last = 0, last_new = 0;
 
 	for (size_t row = 0; row < snapshot->thread_count; row++) {
 		if (policy != NULL && policy[row] > POLICY_NAMES)
-			policy[row] = string_pool_copy(&snapshot->strings, &previous->strings,
-						       (uint32_t)policy[row]);
+			snapshot_store(snapshot, row, METRIC_POLICY,
+				       string_pool_copy(&snapshot->strings, &previous->strings,
+							(uint32_t)policy[row]));
 		if (affinity != NULL && affinity[row] != 0) {
 			if (affinity[row] != last) {
 				last = affinity[row];
 				last_new = string_pool_copy(&snapshot->cpu_sets, &previous->cpu_sets,
 							    (uint32_t)last);
 			}
-			affinity[row] = last_new;
+			snapshot_store(snapshot, row, METRIC_CPU_AFFINITY, last_new);
 		}
 	}
 }
@@ -289,7 +292,10 @@ static void carry_exceptions(struct round *round)
 	}
 }
 
-/* Most rounds copy nearly all values of a column: only those of new rows are cleared. */
+/*
+ * The same rows share the columns of the previous snapshot until a value changes. Otherwise most rounds copy
+ * nearly all values of a column: only those of new rows are cleared.
+ */
 static void carry_values(const struct carriage *carriage)
 {
 	const struct round *round = carriage->round;
@@ -305,7 +311,8 @@ static void carry_values(const struct carriage *carriage)
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		uint64_t *column = snapshot->values[i];
 
-		if (previous->values[i] == NULL)
+		if (previous->values[i] == NULL ||
+		    (round->same_rows && snapshot_share_column(snapshot, previous, (enum metric)i)))
 			continue;
 		if (column == NULL) {
 			column = snapshot_bare_column(snapshot, (enum metric)i);
@@ -485,8 +492,8 @@ void round_reset_row(struct round *round, size_t row)
 		bool counted = round->capture->member[i] != TASKSTATS_MEMBER_NONE ||
 			       source == SOURCE_SCHEDSTAT;
 
-		if (snapshot->values[i] != NULL && !counted)
-			snapshot->values[i][row] = 0;
+		if (!counted)
+			snapshot_store(snapshot, row, (enum metric)i, 0);
 		if (!counted && (state->flags & ROW_ODD) != 0)
 			note_exception(round, row, (enum metric)i, REASON_READ);
 	}
@@ -529,8 +536,10 @@ static void compact_columns(struct round *round, const uint32_t *new_row)
 	compact(round->states, sizeof(*round->states), new_row, count);
 	compact(round->comm, sizeof(*round->comm), new_row, count);
 	compact(round->cgroup, sizeof(*round->cgroup), new_row, count);
-	for (size_t i = 0; i < METRIC_COUNT; i++)
-		compact(snapshot->values[i], sizeof(uint64_t), new_row, count);
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		if (snapshot->values[i] != NULL)
+			compact(snapshot_column(snapshot, (enum metric)i), sizeof(uint64_t), new_row, count);
+	}
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {
 		compact(snapshot->source_reason[i], sizeof(reason_id), new_row, count);
 		compact(snapshot->read_at[i], sizeof(uint64_t), new_row, count);

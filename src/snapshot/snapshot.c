@@ -136,6 +136,30 @@ struct snapshot *snapshot_with_ended(struct snapshot *snapshot, struct ended_set
 	return other;
 }
 
+/* A column of values, as snapshots that share it count it. */
+struct column {
+	atomic_size_t references;
+	uint64_t values[];
+};
+
+_Static_assert(sizeof(struct column) == sizeof(uint64_t), "a column takes the room of one value more");
+
+static struct column *column_of(uint64_t *values)
+{
+	return (struct column *)(void *)(values - 1);
+}
+
+/* Values of one snapshot, undefined at first or zero. */
+static uint64_t *make_values(size_t capacity, bool is_zero)
+{
+	const size_t size = sizeof(uint64_t);
+	struct column *column = is_zero ? memory_allocate_zero(capacity + 1, size)
+					: memory_allocate((capacity + 1) * size);
+
+	atomic_init(&column->references, 1);
+	return column->values;
+}
+
 /* A larger column of `size`-byte elements. What is new is zero, and of a large one takes no memory yet. */
 static void *enlarge(void *column, size_t old_capacity, size_t capacity, size_t size)
 {
@@ -151,6 +175,19 @@ static void *enlarge(void *column, size_t old_capacity, size_t capacity, size_t 
 static void *enlarge_optional(void *column, size_t old_capacity, size_t capacity, size_t size)
 {
 	return column != NULL ? enlarge(column, old_capacity, capacity, size) : NULL;
+}
+
+/* Gives a metric that has a column one of the snapshot's own, with the values it has. */
+static void copy_values(struct snapshot *snapshot, enum metric metric, size_t capacity)
+{
+	uint64_t *values;
+
+	if (snapshot->values[metric] == NULL)
+		return;
+	values = make_values(capacity, capacity != snapshot->thread_capacity);
+	memcpy(values, snapshot->values[metric], snapshot->thread_capacity * sizeof(*values));
+	snapshot_drop_column(snapshot, metric);
+	snapshot->values[metric] = values;
 }
 
 void snapshot_reserve(struct snapshot *snapshot, size_t capacity)
@@ -170,7 +207,7 @@ void snapshot_reserve(struct snapshot *snapshot, size_t capacity)
 	snapshot->wait_class = enlarge_optional(snapshot->wait_class, old, capacity, sizeof(uint8_t));
 	snapshot->wait_object = enlarge_optional(snapshot->wait_object, old, capacity, sizeof(uint32_t));
 	for (size_t i = 0; i < METRIC_COUNT; i++)
-		snapshot->values[i] = enlarge_optional(snapshot->values[i], old, capacity, sizeof(uint64_t));
+		copy_values(snapshot, (enum metric)i, capacity);
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {
 		snapshot->source_reason[i] = enlarge_optional(snapshot->source_reason[i], old, capacity,
 							      sizeof(reason_id));
@@ -217,26 +254,47 @@ size_t snapshot_search_row(const struct snapshot *snapshot, uint32_t tgid, uint3
 
 uint64_t *snapshot_column(struct snapshot *snapshot, enum metric metric)
 {
-	if (snapshot->values[metric] == NULL)
-		snapshot->values[metric] = memory_allocate_zero(snapshot->thread_capacity, sizeof(uint64_t));
+	uint64_t *values = snapshot->values[metric];
+
+	if (values == NULL)
+		snapshot->values[metric] = make_values(snapshot->thread_capacity, true);
+	else if (atomic_load_explicit(&column_of(values)->references, memory_order_acquire) != 1)
+		copy_values(snapshot, metric, snapshot->thread_capacity);
 	return snapshot->values[metric];
 }
 
 uint64_t *snapshot_bare_column(struct snapshot *snapshot, enum metric metric)
 {
 	const size_t count = snapshot->thread_count, capacity = snapshot->thread_capacity;
-	uint64_t *column = memory_allocate(capacity * sizeof(*column));
+	uint64_t *values = make_values(capacity, false);
 
-	memset(column + count, 0, (capacity - count) * sizeof(*column));
+	memset(values + count, 0, (capacity - count) * sizeof(*values));
 	snapshot_drop_column(snapshot, metric);
-	snapshot->values[metric] = column;
-	return column;
+	snapshot->values[metric] = values;
+	return values;
+}
+
+bool snapshot_share_column(struct snapshot *snapshot, const struct snapshot *from, enum metric metric)
+{
+	uint64_t *values = from->values[metric];
+
+	if (values == NULL || snapshot->values[metric] != NULL ||
+	    snapshot->thread_count != from->thread_count ||
+	    snapshot->thread_capacity != from->thread_capacity)
+		return false;
+	atomic_fetch_add_explicit(&column_of(values)->references, 1, memory_order_relaxed);
+	snapshot->values[metric] = values;
+	return true;
 }
 
 void snapshot_drop_column(struct snapshot *snapshot, enum metric metric)
 {
-	free(snapshot->values[metric]);
+	uint64_t *values = snapshot->values[metric];
+
 	snapshot->values[metric] = NULL;
+	if (values != NULL &&
+	    atomic_fetch_sub_explicit(&column_of(values)->references, 1, memory_order_acq_rel) == 1)
+		free(column_of(values));
 }
 
 reason_id *snapshot_source_reasons(struct snapshot *snapshot, enum source source)

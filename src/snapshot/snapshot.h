@@ -454,8 +454,12 @@ struct snapshot {
 	uint32_t *triple; /* index into triples */
 	uint32_t *uid;    /* real user id, UINT32_MAX when unknown */
 	uint8_t *thread_flags;
-	uint64_t *start_time;           /* USER_HZ ticks since boot */
-	uint64_t *values[METRIC_COUNT]; /* NULL: no thread has a value other than 0; see metric_encoding */
+	uint64_t *start_time; /* USER_HZ ticks since boot */
+	/*
+	 * NULL: no thread has a value other than 0; see metric_encoding. Other snapshots may have the same
+	 * column (snapshot_share_column()): values are set by snapshot_store() or through snapshot_column().
+	 */
+	uint64_t *values[METRIC_COUNT];
 	reason_id *source_reason[SOURCE_COUNT]; /* per thread; NULL: every thread has default_reason */
 	reason_id default_reason[SOURCE_COUNT];
 	uint64_t *read_at[SOURCE_COUNT]; /* CLOCK_BOOTTIME ns of each reading; NULL: all at boottime_ns */
@@ -620,23 +624,30 @@ static inline uint32_t snapshot_find_row(const struct snapshot *snapshot, uint32
  */
 size_t snapshot_add_thread(struct snapshot *snapshot, uint32_t tgid, uint32_t tid);
 
-/* The column of a metric, made (zeroed, thread_capacity long) when it does not exist yet. Not for
- * thread_count. */
+/*
+ * The column of a metric, to be written: made (zeroed, thread_capacity long) when it does not exist yet, and
+ * copied when another snapshot has it as well. Not for thread_count.
+ */
 uint64_t *snapshot_column(struct snapshot *snapshot, enum metric metric);
 
 /* The same, made anew for a caller that sets the value of every thread: those are undefined at first. */
 uint64_t *snapshot_bare_column(struct snapshot *snapshot, enum metric metric);
 
-/* Sets one value; the column is made for its first number that is not 0. */
+/*
+ * Takes the column of another snapshot, whose rows are the same threads, and which nobody writes any more.
+ * Whichever of them is released last frees it. Returns false, and takes nothing, if `from` has none, or
+ * `snapshot` has one or room for another number of threads.
+ */
+bool snapshot_share_column(struct snapshot *snapshot, const struct snapshot *from, enum metric metric);
+
+/* Sets one value; the column is made or copied for the first number that it did not have. */
 static inline void snapshot_store(struct snapshot *snapshot, size_t thread, enum metric metric,
 				  uint64_t value)
 {
-	if (snapshot->values[metric] == NULL) {
-		if (value == 0)
-			return;
-		snapshot_column(snapshot, metric);
-	}
-	snapshot->values[metric][thread] = value;
+	const uint64_t *values = snapshot->values[metric];
+
+	if ((values != NULL ? values[thread] : 0) != value)
+		snapshot_column(snapshot, metric)[thread] = value;
 }
 
 /* Forgets the column of a metric: no thread has a value. */

@@ -28,17 +28,19 @@ static struct keeping keeping_of(const struct snapshot *snapshot, const bool kep
 	return keeping;
 }
 
-/* The elements of a column that are kept, in a column of their own; NULL for none. */
+/* Copies the elements of a column that are kept. */
+static void *fill_kept(void *copy, const void *column, size_t size, const struct keeping *keeping)
+{
+	for (uint32_t i = 0; i < keeping->count; i++)
+		memcpy((char *)copy + i * size, (const char *)column + keeping->rows[i] * size, size);
+	return copy;
+}
+
+/* The same in a column of their own; NULL for none. */
 static void *copy_kept(const void *column, size_t size, const struct keeping *keeping)
 {
-	char *copy;
-
-	if (column == NULL)
-		return NULL;
-	copy = memory_allocate(keeping->count * size);
-	for (uint32_t i = 0; i < keeping->count; i++)
-		memcpy(copy + i * size, (const char *)column + keeping->rows[i] * size, size);
-	return copy;
+	return column != NULL ? fill_kept(memory_allocate(keeping->count * size), column, size, keeping)
+			      : NULL;
 }
 
 bool snapshot_counts_from(const struct snapshot *snapshot, enum metric metric)
@@ -215,8 +217,9 @@ struct snapshot *snapshot_excerpt(const struct snapshot *from, const bool kept[]
 	COPY(stuck_ns);
 	COPY(waiting_ns);
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
-		if (snapshot_counts_from(from, (enum metric)i))
-			COPY(values[i]);
+		if (from->values[i] != NULL && snapshot_counts_from(from, (enum metric)i))
+			fill_kept(snapshot_bare_column(copy, (enum metric)i), from->values[i],
+				  sizeof(uint64_t), &keeping);
 	}
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {
 		COPY(source_reason[i]);

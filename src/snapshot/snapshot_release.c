@@ -79,7 +79,7 @@ void snapshot_release(struct snapshot *snapshot)
 	free(snapshot->wait_class);
 	free(snapshot->wait_object);
 	for (size_t i = 0; i < METRIC_COUNT; i++)
-		free(snapshot->values[i]);
+		snapshot_drop_column(snapshot, (enum metric)i);
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {
 		free(snapshot->source_reason[i]);
 		free(snapshot->read_at[i]);

@@ -786,6 +786,23 @@ static void expect_moved_complete(const struct snapshot *before, const struct sn
 	}
 }
 
+/* Rounds of the same threads share the columns in which nothing changed. */
+static void expect_shared(const struct snapshot *before, const struct snapshot *round)
+{
+	size_t shared = 0;
+
+	assert_int_equal(before->thread_count, round->thread_count);
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		if (before->values[i] == NULL || round->values[i] == NULL ||
+		    memcmp(before->values[i], round->values[i],
+			   round->thread_count * sizeof(*round->values[i])) != 0)
+			continue;
+		assert_ptr_equal(before->values[i], round->values[i]);
+		shared++;
+	}
+	assert_in_range(shared, 1, METRIC_COUNT);
+}
+
 static bool nothing_moves(struct capture *capture, struct snapshot **round)
 {
 	snapshot_release(*round);
@@ -838,6 +855,7 @@ static void test_movers(void **state)
 		assert_true(live_wait_for_sleep(child, (pid_t)before->tid[turn]));
 		round = live_round(capture);
 		expect_moved_complete(before, round);
+		expect_shared(before, round);
 		/* the threads were made in this order */
 		assert_true(has_moved(round, (long)turn));
 		if (is_process_still(before, round))

@@ -113,6 +113,57 @@ static void test_bare_column(void **state)
 	snapshot_release(snapshot);
 }
 
+static struct snapshot *make_threads(uint32_t count, size_t room)
+{
+	struct snapshot *snapshot = snapshot_create();
+
+	snapshot_reserve(snapshot, room);
+	for (uint32_t i = 0; i < count; i++)
+		snapshot_add_thread(snapshot, 1, i + 1);
+	return snapshot;
+}
+
+/* Snapshots of the same threads have one column until one of them gets another value. */
+static void test_shared_column(void **state)
+{
+	struct snapshot *first = make_threads(3, 8), *second = make_threads(3, 8),
+			*third = make_threads(3, 8);
+	struct snapshot *more = make_threads(4, 8), *roomy = make_threads(3, 9);
+
+	(void)state;
+	assert_false(snapshot_share_column(second, first, METRIC_MINFLT));
+	snapshot_store(first, 1, METRIC_MINFLT, 5);
+	assert_true(snapshot_share_column(second, first, METRIC_MINFLT));
+	assert_true(snapshot_share_column(third, second, METRIC_MINFLT));
+	assert_false(snapshot_share_column(third, second, METRIC_MINFLT));
+	assert_false(snapshot_share_column(more, first, METRIC_MINFLT));
+	assert_false(snapshot_share_column(roomy, first, METRIC_MINFLT));
+	/* the same value copies nothing, another one does */
+	snapshot_store(second, 1, METRIC_MINFLT, 5);
+	assert_ptr_equal(second->values[METRIC_MINFLT], first->values[METRIC_MINFLT]);
+	snapshot_store(second, 2, METRIC_MINFLT, 7);
+	assert_int_equal(snapshot_value(first, 2, METRIC_MINFLT), 0);
+	assert_int_equal(snapshot_value(second, 1, METRIC_MINFLT), 5);
+	assert_int_equal(snapshot_value(second, 2, METRIC_MINFLT), 7);
+	assert_ptr_equal(third->values[METRIC_MINFLT], first->values[METRIC_MINFLT]);
+	snapshot_release(first);
+	assert_int_equal(snapshot_value(third, 1, METRIC_MINFLT), 5);
+	/* what has it alone writes it in place; more room is of its own */
+	assert_false(snapshot_share_column(third, second, METRIC_MAJFLT));
+	snapshot_store(third, 0, METRIC_MINFLT, 9);
+	assert_int_equal(snapshot_value(second, 0, METRIC_MINFLT), 0);
+	snapshot_store(second, 0, METRIC_MAJFLT, 3);
+	assert_true(snapshot_share_column(third, second, METRIC_MAJFLT));
+	snapshot_reserve(third, 100);
+	snapshot_store(third, 99, METRIC_MAJFLT, 4);
+	assert_int_equal(snapshot_value(third, 0, METRIC_MAJFLT), 3);
+	snapshot_release(second);
+	assert_int_equal(snapshot_value(third, 0, METRIC_MAJFLT), 3);
+	snapshot_release(third);
+	snapshot_release(more);
+	snapshot_release(roomy);
+}
+
 static void test_references(void **state)
 {
 	struct snapshot *snapshot = snapshot_create();
@@ -663,6 +714,7 @@ int main(void)
 		cmocka_unit_test(test_threads_keep_their_columns),
 		cmocka_unit_test(test_reserved_threads),
 		cmocka_unit_test(test_bare_column),
+		cmocka_unit_test(test_shared_column),
 		cmocka_unit_test(test_references),
 		cmocka_unit_test(test_triples_are_distinct),
 		cmocka_unit_test(test_names_go_on),
