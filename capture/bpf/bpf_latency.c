@@ -115,7 +115,7 @@ static void unmap_arrays(struct bpf_latency *latency)
 
 /*
  * Maps the arrays when measuring begins for the first time: the kernel counts all pages of a mapped array as
- * memory of this process (remap_vmalloc_range() of mm/vmalloc.c), 14 MiB for something that most screens
+ * memory of this process (remap_vmalloc_range() of mm/vmalloc.c), 21 MiB for something that most screens
  * never measure. Returns 0 or a negative errno.
  */
 static int map_arrays(struct bpf_latency *latency)
