@@ -3,7 +3,6 @@
 
 #include <arpa/inet.h>
 #include <inttypes.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -11,10 +10,7 @@
 
 #include "base/number.h"
 #include "base/unicode.h"
-
-#ifndef PID_FS_MAGIC
-#define PID_FS_MAGIC 0x50494446 /* since Linux 6.9 */
-#endif
+#include "capture/bpf/file_class.h"
 
 /* --- numbers --- */
 
@@ -156,60 +152,17 @@ void wait_call_resume(struct wait_call *call, int16_t *last)
 
 /* --- files --- */
 
-/* Majors of terminals: include/uapi/linux/major.h. */
 enum {
-	MINOR_BITS = 20, /* MINORBITS of include/linux/kdev_t.h */
-	TTY_MAJOR = 4,
-	TTYAUX_MAJOR = 5,
-	PTS_FIRST_MAJOR = 136,
-	PTS_LAST_MAJOR = 143,
 	PTS_PER_MAJOR = 256,
 };
 
-static bool is_pts(const struct wait_file *file)
-{
-	const uint32_t major = file->device >> MINOR_BITS;
-
-	return major >= PTS_FIRST_MAJOR && major <= PTS_LAST_MAJOR;
-}
-
-static bool is_tty(const struct wait_file *file)
-{
-	const uint32_t major = file->device >> MINOR_BITS;
-
-	return major == TTY_MAJOR || major == TTYAUX_MAJOR || is_pts(file);
-}
-
-/* An inode of fs/anon_inodes.c, whose mode depends on the kernel. */
-static enum wait_class anonymous_class(const char *name)
-{
-	static const struct {
-		const char *name;
-		enum wait_class class;
-	} classes[] = {
-		{"[eventpoll]", WAIT_CLASS_POLL},
-		{"[io_uring]", WAIT_CLASS_IO_URING},
-		{"[pidfd]", WAIT_CLASS_CHILD},
-	};
-
-	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
-		if (strcmp(name, classes[i].name) == 0)
-			return classes[i].class;
-	}
-	return WAIT_CLASS_EVENTS;
-}
-
 enum wait_class wait_file_class(const struct wait_file *file)
 {
-	if (file->magic == ANON_INODE_FS_MAGIC)
-		return anonymous_class(file->name);
-	if (file->magic == PID_FS_MAGIC)
-		return WAIT_CLASS_CHILD;
-	if (S_ISSOCK(file->mode))
-		return WAIT_CLASS_SOCKET;
-	if (S_ISFIFO(file->mode))
-		return WAIT_CLASS_PIPE;
-	return S_ISCHR(file->mode) && is_tty(file) ? WAIT_CLASS_TTY : WAIT_CLASS_FILE;
+	uint64_t name = 0;
+
+	for (size_t i = 0; i < sizeof(name); i++)
+		name |= (uint64_t)(unsigned char)file->name[i] << 8 * i;
+	return (enum wait_class)file_class(file->magic, file->mode, file->device, name);
 }
 
 /* Whether the link is PREFIX[NUMBER], and the number. */
@@ -257,9 +210,9 @@ bool wait_file_from_link(const char *link, size_t length, struct wait_file *ret_
 	} else if (parse_inode(link, length, "pipe:", &ret_file->inode)) {
 		ret_file->mode = S_IFIFO;
 	} else if (parse_inode(link, length, "pidfd:", &ret_file->inode)) {
-		ret_file->magic = PID_FS_MAGIC;
+		ret_file->magic = MAGIC_PIDFD;
 	} else if (length > start && memcmp(link, anonymous, start) == 0) {
-		ret_file->magic = ANON_INODE_FS_MAGIC;
+		ret_file->magic = MAGIC_ANONYMOUS;
 		set_name(ret_file, link + start, length - start);
 	} else {
 		ret_file->mode = S_IFREG;
@@ -367,7 +320,7 @@ static int write_name(const struct wait_file *file, char text[static WAIT_OBJECT
 {
 	size_t length = strnlen(file->name, sizeof(file->name)), start = 0;
 
-	if (file->magic == ANON_INODE_FS_MAGIC && length > 1 && file->name[0] == '[' &&
+	if (file->magic == MAGIC_ANONYMOUS && length > 1 && file->name[0] == '[' &&
 	    file->name[length - 1] == ']') {
 		start = 1;
 		length -= 2;
@@ -386,10 +339,11 @@ static int write_object(enum wait_class class, const struct wait_call *call, con
 	case WAIT_CLASS_SOCKET:
 		return write_socket(file, peer_name, text);
 	case WAIT_CLASS_TTY:
-		if (is_pts(file))
+		if (file_is_pts(file->device))
 			return snprintf(text, WAIT_OBJECT_SIZE, "pts/%" PRIu32,
-					((file->device >> MINOR_BITS) - PTS_FIRST_MAJOR) * PTS_PER_MAJOR +
-						(file->device & ((1U << MINOR_BITS) - 1)));
+					((file->device >> DEVICE_MINOR_BITS) - DEVICE_PTS_FIRST) *
+							PTS_PER_MAJOR +
+						(file->device & ((1U << DEVICE_MINOR_BITS) - 1)));
 		return write_name(file, text);
 	case WAIT_CLASS_FILE:
 	case WAIT_CLASS_FILE_LOCK:

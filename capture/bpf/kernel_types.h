@@ -17,17 +17,13 @@
 
 #include <bpf/bpf_core_read.h>
 
+#include "file_class.h"
 #include "task_record.h"
 
 enum {
 	JOBCTL_TRAP_FREEZE = 1 << 23, /* include/linux/sched/jobctl.h */
 	STATUS_COMPAT = 1 << 1,       /* TS_COMPAT of arch/x86/include/asm/thread_info.h */
 	FLAG_32BIT = 1 << 22,         /* of TIF_32BIT, arch/arm64/include/asm/thread_info.h */
-	FORMAT_MASK = 0170000,        /* S_IFMT of include/uapi/linux/stat.h */
-	FORMAT_SOCKET = 0140000,
-	FORMAT_PIPE = 0010000,
-	FORMAT_CHARACTER = 0020000,
-	FORMAT_BLOCK = 0060000,
 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)

@@ -23,20 +23,8 @@ enum {
 	RUN_QUEUE = 0, /* kinds of waits */
 	BLOCKED = 1,
 	COST_SAMPLE = 64,
-	WHOLE = 1 << 20,              /* of a segment; its product with 4 hours in ns fits into 64 bits */
-	MAGIC_ANONYMOUS = 0x09041934, /* ANON_INODE_FS_MAGIC of include/uapi/linux/magic.h */
-	MAGIC_PIDFD = 0x50494446,     /* PID_FS_MAGIC */
-	DEVICE_MINOR_BITS = 20,       /* MINORBITS of include/linux/kdev_t.h */
-	TTY_MAJOR = 4,                /* … of include/uapi/linux/major.h */
-	TTYAUX_MAJOR = 5,
-	PTS_FIRST_MAJOR = 136, /* UNIX98_PTY_SLAVE_MAJOR */
-	PTS_LAST_MAJOR = 143,
+	WHOLE = 1 << 20, /* of a segment; its product with 4 hours in ns fits into 64 bits */
 };
-
-/* The first bytes of names of anonymous inodes: "[eventpoll]", "[io_uring]", "[pidfd]" and its end. */
-#define NAME_EVENTPOLL 0x6f70746e6576655bULL
-#define NAME_IO_URING  0x6e6972755f6f695bULL
-#define NAME_PIDFD     0x005d64666469705bULL
 
 const volatile __u32 shard_mask;
 const volatile __u32 own_process; /* id of the ctop that measures; 0: it is like any other */
@@ -402,13 +390,13 @@ static __always_inline void begin_phase(struct latency_counts *own, struct laten
 }
 
 /*
- * The class of the file behind a descriptor of the task at an address: as wait_file_class() of
- * capture/wait_call.c. A global function is verified once, and not on each way to it.
+ * Returns the class of the file that a descriptor of the task at address `task` stands for. The verifier
+ * checks a global function once, not again for each call.
  */
 __noinline int class_of_file(__u64 task, __u32 descriptor)
 {
-	__u64 files, table, slot, file, inode, superblock, dentry, name, word, number;
-	__u32 limit, major;
+	__u64 files, table, slot, file, inode, superblock, dentry, name, word = 0, number;
+	__u32 limit, device;
 	__u16 mode;
 
 	FETCH(files, task_struct, task, files);
@@ -429,27 +417,10 @@ __noinline int class_of_file(__u64 task, __u32 descriptor)
 		FETCH(dentry, file, file, f_path.dentry);
 		FETCH(name, dentry, dentry, d_name.name);
 		FETCH_WORD(word, name);
-		return word == NAME_EVENTPOLL  ? WAIT_CLASS_POLL
-		       : word == NAME_IO_URING ? WAIT_CLASS_IO_URING
-		       : word == NAME_PIDFD    ? WAIT_CLASS_CHILD
-					       : WAIT_CLASS_EVENTS;
 	}
-	if (number == MAGIC_PIDFD)
-		return WAIT_CLASS_CHILD;
 	FETCH(mode, inode, inode, i_mode);
-	mode &= FORMAT_MASK;
-	if (mode == FORMAT_SOCKET)
-		return WAIT_CLASS_SOCKET;
-	if (mode == FORMAT_PIPE)
-		return WAIT_CLASS_PIPE;
-	if (mode != FORMAT_CHARACTER)
-		return WAIT_CLASS_FILE;
-	FETCH(major, inode, inode, i_rdev);
-	major >>= DEVICE_MINOR_BITS;
-	return major == TTY_MAJOR || major == TTYAUX_MAJOR ||
-			       (major >= PTS_FIRST_MAJOR && major <= PTS_LAST_MAJOR)
-		       ? WAIT_CLASS_TTY
-		       : WAIT_CLASS_FILE;
+	FETCH(device, inode, inode, i_rdev);
+	return file_class(number, mode, device, word);
 }
 
 static __always_inline __u32 class_of_descriptor(struct task_struct *trusted, struct latency_times *times,
