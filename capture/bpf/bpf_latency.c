@@ -252,8 +252,7 @@ static int count_present(struct bpf_latency *latency)
 		__atomic_store_n(&bss->is_reading, 1, __ATOMIC_RELEASE);
 		is_prompt = clock_ns(CLOCK_MONOTONIC) - bss->read_at < PROMPT_NS;
 	}
-	bss->is_full = latency->used_count > LATENCY_SLOTS / 4 * 3 ||
-		       latency->used_share_count > LATENCY_SHARES / 4 * 3;
+	bss->is_full = latency->used_count > LATENCY_SLOTS / 4 * 3;
 	return visit_all(latency->present_tasks);
 }
 

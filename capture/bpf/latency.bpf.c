@@ -36,7 +36,7 @@ __u32 fresh_slot; /* the first that never had names, as all behind it; may be mo
 __u32 fresh_share, fresh_pair; /* the same of these */
 __u64 read_at;                 /* CLOCK_MONOTONIC ns: phases that go on are counted up to then */
 __u32 is_reading;              /* times are read: phases change as of `read_at` */
-__u32 is_full;                 /* few slots or shares are left, so threads that only sleep get none */
+__u32 is_full;                 /* few slots are left, so threads that only sleep get none */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -287,8 +287,12 @@ static __noinline __u32 make_share(__u32 slot, __u32 version, __u32 tgid)
 	return found != NULL ? *found : LATENCY_SHARE_NONE;
 }
 
-/* The share of a thread whose slot is up to date: the one it had, unless that is of others now. */
-static __always_inline __u32 share_of(const struct task_struct *task, struct latency_times *times)
+/*
+ * Returns the share of a thread whose slot is up to date: the one it had, unless that is of others now. Makes
+ * one if `makes_share` is set and there is none.
+ */
+static __always_inline __u32 share_of(const struct task_struct *task, struct latency_times *times,
+				      bool makes_share)
 {
 	struct share_names names = {times->slot, times->version, task->tgid};
 	__u32 index = times->share, *found;
@@ -300,7 +304,10 @@ static __always_inline __u32 share_of(const struct task_struct *task, struct lat
 	if (names.slot == LATENCY_SLOT_OTHER)
 		return LATENCY_SHARE_NONE;
 	found = bpf_map_lookup_elem(&share_of_names, &names);
-	index = found != NULL ? *found : make_share(names.slot, names.version, names.tgid);
+	if (found != NULL)
+		index = *found;
+	else
+		index = makes_share ? make_share(names.slot, names.version, names.tgid) : LATENCY_SHARE_NONE;
 	times->share = index;
 	return index;
 }
@@ -309,9 +316,9 @@ static __always_inline __u32 share_of(const struct task_struct *task, struct lat
 
 /* The counts of a thread by the names that it had when it came to a CPU. */
 static __always_inline struct latency_counts *counts_of(const struct task_struct *task,
-							struct latency_times *times)
+							struct latency_times *times, bool makes_share)
 {
-	__u32 share = share_of(task, times);
+	__u32 share = share_of(task, times, makes_share);
 	__u32 counter = share != LATENCY_SHARE_NONE ? share : LATENCY_SHARES + times->slot;
 	__u32 shard = counter < LATENCY_SHARDED ? bpf_get_smp_processor_id() & shard_mask : 0;
 	__u32 index = latency_record_counts(counter, shard_mask + 1) + shard;
@@ -872,7 +879,7 @@ static __always_inline void note_wakeup(struct task_struct *task, __u64 now)
 	class = times->phase & LATENCY_CLASS_MASK;
 	/* one that was about to sleep, and runs or waits for a CPU, is woken as well */
 	if (class != WAIT_CLASS_CPU && class != WAIT_CLASS_RUN_QUEUE) {
-		own = counts_of(task, times);
+		own = counts_of(task, times, true);
 		if (times->blocked >= since && times->blocked != 0)
 			count_wait(own, BLOCKED, times->blocked, now);
 		begin_phase(own, times, WAIT_CLASS_RUN_QUEUE, now);
@@ -933,7 +940,7 @@ static __always_inline void note_leaving(struct task_struct *task, bool preempte
 	state = task->__state;
 	if (is_kept_by_mutex(task))
 		preempted = false;
-	begin_phase(counts_of(task, times), times,
+	begin_phase(counts_of(task, times, true), times,
 		    preempted || state == 0 ? WAIT_CLASS_RUN_QUEUE : class_of_sleep(task, times, state, true),
 		    now);
 	times->queued = times->came = 0;
@@ -999,7 +1006,7 @@ static __always_inline void note_arrival(struct task_struct *leaving, struct tas
 		ring->measurement = since;
 	}
 	if (times != NULL) {
-		struct latency_counts *own = counts_of(task, times);
+		struct latency_counts *own = counts_of(task, times, true);
 		__u64 throttled = 0;
 
 		if (has_left_unseen(times) && queued != 0 && queued < clock.now)
@@ -1145,7 +1152,8 @@ int count_present(struct bpf_iter__task *context)
 		times->slot = LATENCY_SLOT_OTHER;
 		times->version = version_of(LATENCY_SLOT_OTHER);
 	}
-	count_phase(counts_of(task, times), phase, read_at);
+	/* a thread that never moves has no share: with many processes all would be read each time */
+	count_phase(counts_of(task, times, false), phase, read_at);
 	return 0;
 }
 

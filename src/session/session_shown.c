@@ -488,22 +488,26 @@ struct session_identity session_identify(struct session *session, const struct v
 void session_leave_out_classes(struct session *session, struct view *view)
 {
 	const struct window window = session_window(session, WINDOW_MODE_TOTAL);
-	struct row_values rows;
-	bool is_known;
+	struct row_values rows = {0};
+	bool is_known = false;
 
-	session_find_rows(session, view, &rows);
-	is_known = reduce_times_missing(&window, &rows.shown) == REASON_READ;
+	if (window.latency != NULL) {
+		session_find_rows(session, view, &rows);
+		is_known = reduce_times_missing(&window, &rows.shown) == REASON_READ;
+	}
 	for (enum wait_class class = WAIT_CLASS_RUN_QUEUE + 1; class < WAIT_CLASS_COUNT; class ++) {
 		struct row_waits *times = is_known ? reduce_times(&window, &rows.shown, class) : NULL;
 		uint64_t time = 0;
 
 		for (size_t row = 0; is_known && row < rows.shown.row_count; row++)
-			time = number_add_saturating(time, times[row].known.sum_ns);
+			time = number_add_saturating(
+				time, number_add_saturating(times[row].known.sum_ns, times[row].unknown));
 		if (!is_known || time < window.latency->span_ns / RARE_PART)
 			column_set_add(&view->left_out, column_of_wait_class(class));
 		free(times);
 	}
-	session_keep_rows(session, &rows, NULL);
+	if (window.latency != NULL)
+		session_keep_rows(session, &rows, NULL);
 }
 
 static int compare_users(const void *a, const void *b)

@@ -323,9 +323,11 @@ static void add_class_times(struct reducer *reducer)
 			struct accumulator *parts = reducer_row(reducer, row);
 
 			parts[wait_classes[class].part].sum[0].real += (double)rows[row].known.sum_ns;
-			parts[0].read = parts[TIME_PART_SLEEP].read = 1;
+			parts[TIME_PART_SLEEP].read = 1;
+			if (rows[row].known.sum_ns != 0)
+				parts[0].read = 1;
 			if (rows[row].unknown != 0)
-				note_partial(&parts[0], rows[row].reason);
+				accumulator_miss(&parts[0], rows[row].reason);
 		}
 		free(rows);
 	}
@@ -407,7 +409,7 @@ static void conclude_class_times(const struct accumulator parts[TIME_PART_COUNT]
 
 	for (size_t i = 0; i < TIME_PART_COUNT; i++)
 		life += parts[i].sum[0].real;
-	if (life == 0.0 || !value_set_state(&parts[0], value))
+	if (!value_set_state(&parts[0], value))
 		return;
 	value->form = VALUE_FORM_SHARES;
 	for (size_t i = 0; i < TIME_PART_COUNT; i++)
