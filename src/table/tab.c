@@ -74,7 +74,7 @@ int tab_digit(enum tab tab)
 
 enum tab tab_find(const char *name)
 {
-	/* until 1.1 tab Time was called so */
+	/* the name of tab Time when it showed delay accounting alone */
 	if (strcasecmp(name, "delay") == 0)
 		return TAB_TIME;
 	for (size_t i = 0; i < tab_count(); i++) {

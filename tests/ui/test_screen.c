@@ -448,7 +448,7 @@ static void test_palette(void **state)
 		pty_show(&pty, ":", "Find (type to narrow)");
 		pty_show(&pty, waits[i],
 			 strcmp(waits[i], "wchan") == 0  ? "sort by: What the threads are"
-			 : strcmp(waits[i], "lock") == 0 ? "sort by: Time of class kernel lock"
+			 : strcmp(waits[i], "lock") == 0 ? "sort by: Time in class kernel lock"
 							 : "group by: what the thread is");
 		pty_hide(&pty, "\033", "Find");
 	}
