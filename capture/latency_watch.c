@@ -231,13 +231,22 @@ static uint32_t intern_name(struct string_pool *strings, const char name[TASK_CO
 	return snapshot_intern_name(strings, text.data, text.length);
 }
 
-static void set_histograms(struct latency_histogram of[LATENCY_KIND_COUNT], const struct bpf_waits *waits)
+static struct latency_waits waits_of(const struct bpf_waits *waits)
 {
+	struct latency_waits to;
+
 	for (size_t kind = 0; kind < LATENCY_KIND_COUNT; kind++) {
-		memcpy(of[kind].buckets, waits->buckets[kind], sizeof(waits->buckets[kind]));
-		of[kind].sum_ns = waits->sum[kind];
-		of[kind].max_ns = waits->longest[kind];
+		memcpy(to.of[kind].buckets, waits->buckets[kind], sizeof(waits->buckets[kind]));
+		to.of[kind].sum_ns = waits->sum[kind];
+		to.of[kind].max_ns = waits->longest[kind];
 	}
+	return to;
+}
+
+static void add_times(struct latency *latency, uint32_t record, uint32_t pid, const struct bpf_waits *waits)
+{
+	for (uint8_t class = 0; class < WAIT_CLASS_COUNT; class ++)
+		latency_add_time(latency, &(struct latency_time){record, pid, class, waits->time[class]});
 }
 
 static void take_waits(void *context, const struct bpf_waits *waits)
@@ -246,8 +255,9 @@ static void take_waits(void *context, const struct bpf_waits *waits)
 	struct snapshot *snapshot = taking->snapshot;
 	struct string_pool *strings = &snapshot->strings;
 	const struct triple *names = NULL;
+	struct latency_waits own = waits_of(waits);
 	struct latency_record *record;
-	uint32_t pcomm, comm, cgroup;
+	uint32_t pcomm, comm, cgroup, index;
 
 	if (waits->names == NULL) {
 		pcomm = comm = cgroup = snapshot_intern_own_name(strings, name_other);
@@ -264,10 +274,11 @@ static void take_waits(void *context, const struct bpf_waits *waits)
 		comm = names != NULL && is_kernel ? names->comm : intern_name(strings, waits->names->thread);
 	}
 	record = latency_add_record(snapshot, pcomm, comm, cgroup);
-	taking->record_of[waits->slot] = (uint32_t)snapshot->latency.count;
 	record->is_kernel = waits->names != NULL && waits->names->kind == LATENCY_THREAD_KERNEL;
-	set_histograms(record->of, waits);
-	memcpy(record->times.of, waits->time, sizeof(waits->time));
+	taking->record_of[waits->slot] = (uint32_t)snapshot->latency.count;
+	index = taking->record_of[waits->slot] - 1;
+	latency_add_waits(&snapshot->latency, index, &own);
+	add_times(&snapshot->latency, index, LATENCY_PROCESS_UNKNOWN, waits);
 }
 
 static void take_share(void *context, const struct bpf_waits *waits)
@@ -279,9 +290,31 @@ static void take_share(void *context, const struct bpf_waits *waits)
 
 	if (snapshot_find_row(snapshot, waits->tgid, waits->tgid) != SNAPSHOT_NO_ROW)
 		share.pid = waits->tgid;
-	set_histograms(share.of, waits);
-	memcpy(share.times.of, waits->time, sizeof(waits->time));
+	share.waits = waits_of(waits);
 	*MEMORY_APPEND(latency->shares, latency->share_count, latency->share_capacity) = share;
+	add_times(latency, share.record, share.pid, waits);
+}
+
+/* Times of unknown processes are the whole so far: takes those of known processes off. */
+static void subtract_known_times(struct latency *latency)
+{
+	uint64_t known = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < latency->time_count; i++) {
+		struct latency_time time = latency->times[i];
+		const struct latency_time *before = count != 0 ? &latency->times[count - 1] : &time;
+
+		if (before->record != time.record || before->class != time.class)
+			known = 0;
+		if (time.pid != LATENCY_PROCESS_UNKNOWN)
+			known += time.time_ns;
+		else
+			time.time_ns -= known < time.time_ns ? known : time.time_ns;
+		if (time.time_ns != 0)
+			latency->times[count++] = time;
+	}
+	latency->time_count = count;
 }
 
 static const enum latency_cause causes[] = {
@@ -330,8 +363,10 @@ void latency_watch_read(struct latency_watch *watch, bool whole, struct snapshot
 			 &cost);
 	free(taking);
 	latency_join_shares(latency);
-	latency_end_shares(&watch->whole->latency, snapshot, watch->read_at_ns);
-	latency_end_shares(&watch->pending->latency, snapshot, watch->read_at_ns);
+	latency_join_times(latency);
+	subtract_known_times(latency);
+	latency_end_processes(&watch->whole->latency, snapshot, watch->read_at_ns);
+	latency_end_processes(&watch->pending->latency, snapshot, watch->read_at_ns);
 	latency->events = cost.events;
 	latency->unseen = cost.unseen;
 	latency->cost_ns = cost.time_ns;

@@ -22,7 +22,7 @@ static const struct snapshot *waits_of(const struct diff *diff, enum diff_side s
 	if (snapshot == NULL || !snapshot->latency.present || snapshot->latency.span_ns == 0)
 		return NULL;
 	for (size_t i = 0; i < snapshot->latency.count; i++)
-		waits += latency_count(&snapshot->latency.records[i].of[LATENCY_RUN_QUEUE]);
+		waits += latency_count(&latency_waits_of(&snapshot->latency, i)->of[LATENCY_RUN_QUEUE]);
 	/* files of older versions have waits but nothing that delayed them */
 	return waits == 0 || snapshot->latency.delay_count != 0 ? snapshot : NULL;
 }
@@ -31,7 +31,7 @@ static bool has_waits_of_others(const struct snapshot *waits, const uint32_t sum
 {
 	for (size_t i = 0; i < waits->latency.count; i++) {
 		if (sum_of[i] == other &&
-		    latency_count(&waits->latency.records[i].of[LATENCY_RUN_QUEUE]) != 0)
+		    latency_count(&latency_waits_of(&waits->latency, i)->of[LATENCY_RUN_QUEUE]) != 0)
 			return true;
 	}
 	return false;

@@ -496,12 +496,12 @@ void session_leave_out_classes(struct session *session, struct view *view)
 		is_known = reduce_times_missing(&window, &rows.shown) == REASON_READ;
 	}
 	for (enum wait_class class = WAIT_CLASS_RUN_QUEUE + 1; class < WAIT_CLASS_COUNT; class ++) {
-		struct row_waits *times = is_known ? reduce_times(&window, &rows.shown, class) : NULL;
+		struct row_time *times = is_known ? reduce_times(&window, &rows.shown, class) : NULL;
 		uint64_t time = 0;
 
 		for (size_t row = 0; is_known && row < rows.shown.row_count; row++)
 			time = number_add_saturating(
-				time, number_add_saturating(times[row].known.sum_ns, times[row].unknown));
+				time, number_add_saturating(times[row].known_ns, times[row].unknown_ns));
 		if (!is_known || time < window.latency->span_ns / RARE_PART)
 			column_set_add(&view->left_out, column_of_wait_class(class));
 		free(times);

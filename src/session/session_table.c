@@ -1012,12 +1012,12 @@ static void add_times(const struct session *session, const struct shown *shown,
 	const struct window window = session_window(session, WINDOW_MODE_INTERVAL);
 
 	for (enum wait_class class = WAIT_CLASS_UNKNOWN + 1; class < WAIT_CLASS_COUNT; class ++) {
-		struct row_waits *rows = reduce_times_missing(&window, shown) == REASON_READ
-						 ? reduce_times(&window, shown, class)
-						 : NULL;
+		struct row_time *rows = reduce_times_missing(&window, shown) == REASON_READ
+						? reduce_times(&window, shown, class)
+						: NULL;
 
 		for (size_t row = 0; rows != NULL && row < shown->row_count; row++)
-			of_shown[row].time_ns[class] = rows[row].known.sum_ns;
+			of_shown[row].time_ns[class] = rows[row].known_ns;
 		free(rows);
 	}
 }

@@ -84,21 +84,6 @@ double latency_percentile(const struct latency_histogram *histogram, double shar
 	return 0;
 }
 
-void latency_add_times(struct latency_class_times *times, const struct latency_class_times *more)
-{
-	for (size_t i = 0; i < WAIT_CLASS_COUNT; i++)
-		times->of[i] = number_add_saturating(times->of[i], more->of[i]);
-}
-
-uint64_t latency_life(const struct latency_class_times *times)
-{
-	uint64_t life = 0;
-
-	for (size_t i = 0; i < WAIT_CLASS_COUNT; i++)
-		life = number_add_saturating(life, times->of[i]);
-	return life;
-}
-
 struct latency_record *latency_add_record(struct snapshot *snapshot, uint32_t pcomm, uint32_t comm,
 					  uint32_t cgroup)
 {
@@ -107,6 +92,39 @@ struct latency_record *latency_add_record(struct snapshot *snapshot, uint32_t pc
 
 	*record = (struct latency_record){.pcomm = pcomm, .comm = comm, .cgroup = cgroup};
 	return record;
+}
+
+/* --- waits of records --- */
+
+static const struct latency_waits no_waits;
+
+const struct latency_waits *latency_waits_of(const struct latency *latency, size_t index)
+{
+	const uint32_t number = latency->records[index].waits;
+
+	return number != 0 ? &latency->waits[number - 1] : &no_waits;
+}
+
+struct latency_waits *latency_own_waits(struct latency *latency, size_t index)
+{
+	struct latency_record *record = &latency->records[index];
+
+	if (record->waits == 0) {
+		*MEMORY_APPEND(latency->waits, latency->waits_count, latency->waits_capacity) = no_waits;
+		record->waits = (uint32_t)latency->waits_count;
+	}
+	return &latency->waits[record->waits - 1];
+}
+
+void latency_add_waits(struct latency *latency, size_t index, const struct latency_waits *more)
+{
+	struct latency_waits *own;
+
+	if (memcmp(more, &no_waits, sizeof(no_waits)) == 0)
+		return;
+	own = latency_own_waits(latency, index);
+	for (size_t kind = 0; kind < LATENCY_KIND_COUNT; kind++)
+		latency_merge(&own->of[kind], &more->of[kind]);
 }
 
 /* --- shares --- */
@@ -134,16 +152,15 @@ void latency_join_shares(struct latency *latency)
 			continue;
 		}
 		for (size_t kind = 0; kind < LATENCY_KIND_COUNT; kind++)
-			latency_merge(&last->of[kind], &shares[i].of[kind]);
-		latency_add_times(&last->times, &shares[i].times);
+			latency_merge(&last->waits.of[kind], &shares[i].waits.of[kind]);
 	}
 	latency->share_count = joined;
 }
 
 static uint64_t count_of_share(const struct latency_share *share)
 {
-	return number_add_saturating(latency_count(&share->of[LATENCY_RUN_QUEUE]),
-				     latency_count(&share->of[LATENCY_BLOCKED]));
+	return number_add_saturating(latency_count(&share->waits.of[LATENCY_RUN_QUEUE]),
+				     latency_count(&share->waits.of[LATENCY_BLOCKED]));
 }
 
 /* Leaves out the half with the fewest waits. */
@@ -165,7 +182,7 @@ static void drop_shares(struct latency *latency)
 	latency->share_count = kept;
 }
 
-void latency_add_shares(struct latency *latency, const struct latency *from, const uint32_t indices[])
+static void add_shares(struct latency *latency, const struct latency *from, const uint32_t indices[])
 {
 	for (size_t i = 0; i < from->share_count; i++) {
 		struct latency_share *share = MEMORY_APPEND(latency->shares, latency->share_count,
@@ -181,35 +198,131 @@ void latency_add_shares(struct latency *latency, const struct latency *from, con
 		drop_shares(latency);
 }
 
-/* `rows` are the threads that are there or, with `are_gone`, those that ended. */
-static void end_shares(struct latency *latency, const struct snapshot *rows, bool are_gone,
-		       uint64_t read_at_ns)
+/* --- times --- */
+
+static int order_times(const void *left, const void *right)
 {
-	bool any = false;
+	const struct latency_time *a = left, *b = right;
 
-	for (size_t i = 0; i < latency->share_count; i++) {
-		struct latency_share *share = &latency->shares[i];
-		const uint32_t leader = snapshot_find_row(rows, share->pid, share->pid);
-		const bool is_among = leader != SNAPSHOT_NO_ROW &&
-				      (are_gone || rows->start_time[leader] <= read_at_ns / NS_PER_TICK);
-
-		if (share->pid == 0 || is_among != are_gone)
-			continue;
-		share->pid = 0;
-		any = true;
-	}
-	if (any)
-		latency_join_shares(latency);
+	if (a->record != b->record)
+		return (a->record > b->record) - (a->record < b->record);
+	if (a->class != b->class)
+		return (a->class > b->class) - (a->class < b->class);
+	return (a->pid > b->pid) - (a->pid < b->pid);
 }
 
-void latency_end_shares(struct latency *latency, const struct snapshot *now, uint64_t read_at_ns)
+void latency_add_time(struct latency *latency, const struct latency_time *time)
 {
-	end_shares(latency, now, false, read_at_ns);
+	if (time->time_ns != 0)
+		*MEMORY_APPEND(latency->times, latency->time_count, latency->time_capacity) = *time;
+}
+
+static void join_times(struct latency *latency)
+{
+	struct latency_time *times = latency->times;
+	size_t joined = 0;
+
+	if (latency->time_count != 0)
+		qsort(times, latency->time_count, sizeof(*times), order_times);
+	for (size_t i = 0; i < latency->time_count; i++) {
+		if (joined == 0 || order_times(&times[joined - 1], &times[i]) != 0)
+			times[joined++] = times[i];
+		else
+			times[joined - 1].time_ns = number_add_saturating(times[joined - 1].time_ns,
+									  times[i].time_ns);
+	}
+	latency->time_count = joined;
+}
+
+/* Makes the shorter half one for each record and class. */
+static void fold_times(struct latency *latency)
+{
+	const size_t count = latency->time_count;
+	uint64_t *lengths = memory_allocate(count * sizeof(*lengths)), limit;
+
+	for (size_t i = 0; i < count; i++)
+		lengths[i] = latency->times[i].time_ns;
+	qsort(lengths, count, sizeof(*lengths), order_by_u64);
+	limit = lengths[count - LATENCY_TIMES_MAX / 2];
+	free(lengths);
+	for (size_t i = 0; i < count; i++) {
+		if (latency->times[i].time_ns <= limit)
+			latency->times[i].pid = LATENCY_PROCESS_UNKNOWN;
+	}
+	join_times(latency);
+}
+
+void latency_join_times(struct latency *latency)
+{
+	join_times(latency);
+	if (latency->time_count > LATENCY_TIMES_MAX)
+		fold_times(latency);
+}
+
+static void add_times(struct latency *latency, const struct latency *from, const uint32_t indices[])
+{
+	for (size_t i = 0; i < from->time_count; i++) {
+		struct latency_time time = from->times[i];
+
+		time.record = indices[time.record];
+		latency_add_time(latency, &time);
+	}
+	if (from->time_count != 0)
+		latency_join_times(latency);
+}
+
+/* --- processes that end --- */
+
+/* Processes that count as ended: those that `rows` has not or, with `are_gone`, those that it has. */
+struct ending {
+	const struct snapshot *rows;
+	bool are_gone;
+	uint64_t read_at_ns;
+};
+
+static bool has_ended(const struct ending *ending, uint32_t pid)
+{
+	uint32_t leader;
+	bool is_among;
+
+	if (pid == 0 || pid == LATENCY_PROCESS_UNKNOWN)
+		return false;
+	leader = snapshot_find_row(ending->rows, pid, pid);
+	is_among = leader != SNAPSHOT_NO_ROW &&
+		   (ending->are_gone || ending->rows->start_time[leader] <= ending->read_at_ns / NS_PER_TICK);
+	return is_among == ending->are_gone;
+}
+
+static void end_processes(struct latency *latency, const struct ending *ending)
+{
+	bool any_share = false, any_time = false;
+
+	for (size_t i = 0; i < latency->share_count; i++) {
+		if (!has_ended(ending, latency->shares[i].pid))
+			continue;
+		latency->shares[i].pid = 0;
+		any_share = true;
+	}
+	for (size_t i = 0; i < latency->time_count; i++) {
+		if (!has_ended(ending, latency->times[i].pid))
+			continue;
+		latency->times[i].pid = 0;
+		any_time = true;
+	}
+	if (any_share)
+		latency_join_shares(latency);
+	if (any_time)
+		latency_join_times(latency);
+}
+
+void latency_end_processes(struct latency *latency, const struct snapshot *now, uint64_t read_at_ns)
+{
+	end_processes(latency, &(struct ending){now, false, read_at_ns});
 }
 
 void latency_end_gone(struct latency *latency, const struct snapshot *gone)
 {
-	end_shares(latency, gone, true, 0);
+	end_processes(latency, &(struct ending){gone, true, 0});
 }
 
 /* --- what delayed them --- */
@@ -283,25 +396,46 @@ void latency_add_delays(struct latency *latency, const struct latency *from, con
 		fold_delays(latency);
 }
 
+void latency_add(struct latency *latency, const struct latency *from, const uint32_t indices[])
+{
+	latency->span_ns = number_add_saturating(latency->span_ns, from->span_ns);
+	latency->events = number_add_saturating(latency->events, from->events);
+	latency->unseen = number_add_saturating(latency->unseen, from->unseen);
+	latency->cost_ns = number_add_saturating(latency->cost_ns, from->cost_ns);
+	for (size_t i = 0; i < from->count; i++)
+		latency_add_waits(latency, indices[i], latency_waits_of(from, i));
+	add_shares(latency, from, indices);
+	latency_add_delays(latency, from, indices);
+	add_times(latency, from, indices);
+}
+
+/* A copy of a list with room for one more, which the caller frees. */
+static void *copy_list(const void *list, size_t count, size_t size, size_t *ret_capacity)
+{
+	void *copy = memory_allocate((count + 1) * size);
+
+	if (count != 0)
+		memcpy(copy, list, count * size);
+	*ret_capacity = count + 1;
+	return copy;
+}
+
+#define COPY_LIST(list, count, ret_capacity) copy_list(list, count, sizeof(*(list)), ret_capacity)
+
 void latency_copy(struct snapshot *to, const struct snapshot *from)
 {
 	const struct latency *latency = &from->latency;
+	struct latency *own = &to->latency;
 
-	to->latency = *latency;
-	to->latency.records = memory_allocate((latency->count + 1) * sizeof(*latency->records));
-	to->latency.shares = memory_allocate((latency->share_count + 1) * sizeof(*latency->shares));
-	to->latency.delays = memory_allocate((latency->delay_count + 1) * sizeof(*latency->delays));
-	to->latency.capacity = latency->count + 1;
-	to->latency.share_capacity = latency->share_count + 1;
-	to->latency.delay_capacity = latency->delay_count + 1;
-	for (size_t i = 0; i < latency->share_count; i++)
-		to->latency.shares[i] = latency->shares[i];
-	for (size_t i = 0; i < latency->delay_count; i++)
-		to->latency.delays[i] = latency->delays[i];
-	for (size_t i = 0; i < latency->count; i++) {
-		struct latency_record *record = &to->latency.records[i];
+	*own = *latency;
+	own->records = COPY_LIST(latency->records, latency->count, &own->capacity);
+	own->waits = COPY_LIST(latency->waits, latency->waits_count, &own->waits_capacity);
+	own->shares = COPY_LIST(latency->shares, latency->share_count, &own->share_capacity);
+	own->delays = COPY_LIST(latency->delays, latency->delay_count, &own->delay_capacity);
+	own->times = COPY_LIST(latency->times, latency->time_count, &own->time_capacity);
+	for (size_t i = 0; i < own->count; i++) {
+		struct latency_record *record = &own->records[i];
 
-		*record = latency->records[i];
 		record->pcomm = string_pool_copy(&to->strings, &from->strings, record->pcomm);
 		record->comm = string_pool_copy(&to->strings, &from->strings, record->comm);
 		record->cgroup = string_pool_copy(&to->strings, &from->strings, record->cgroup);
@@ -311,8 +445,10 @@ void latency_copy(struct snapshot *to, const struct snapshot *from)
 void latency_release(struct latency *latency)
 {
 	free(latency->records);
+	free(latency->waits);
 	free(latency->shares);
 	free(latency->delays);
+	free(latency->times);
 }
 
 /* --- sums --- */
@@ -355,22 +491,11 @@ uint32_t *latency_sums_add(struct snapshot *sums, const struct snapshot *snapsho
 	const struct latency *more = &snapshot->latency;
 	uint32_t *indices = memory_allocate((more->count + 1) * sizeof(*indices));
 
-	to->span_ns = number_add_saturating(to->span_ns, more->span_ns);
-	to->events = number_add_saturating(to->events, more->events);
-	to->unseen = number_add_saturating(to->unseen, more->unseen);
-	to->cost_ns = number_add_saturating(to->cost_ns, more->cost_ns);
 	for (size_t i = 0; i < more->count; i++) {
-		struct latency_record *record;
-
 		indices[i] = find_record(sums, snapshot, &more->records[i]);
-		record = &to->records[indices[i]];
-		record->is_kernel &= more->records[i].is_kernel;
-		for (size_t kind = 0; kind < LATENCY_KIND_COUNT; kind++)
-			latency_merge(&record->of[kind], &more->records[i].of[kind]);
-		latency_add_times(&record->times, &more->records[i].times);
+		to->records[indices[i]].is_kernel &= more->records[i].is_kernel;
 	}
-	latency_add_shares(to, more, indices);
-	latency_add_delays(to, more, indices);
+	latency_add(to, more, indices);
 	return indices;
 }
 

@@ -11,7 +11,9 @@
 /*
  * Durations of waits, by names and cgroup of their threads: for a CPU, and blocked in
  * uninterruptible sleep (D). A wait is counted when it ends. And what delayed those for a CPU: who ran on it
- * meanwhile. And how long the threads did, or waited for, what has a class in wait_class.def.
+ * meanwhile. And how long the threads did, or waited for, what has a class in wait_class.def. Each of the
+ * three is a list by names, or by names and process, with nothing for names that have none: most threads of
+ * most hosts sleep, and have a time in one class only.
  */
 
 struct snapshot;
@@ -27,6 +29,9 @@ enum {
 	LATENCY_RECORDS_MAX = 32768, /* of sums; what is beyond is put together under `(other)` */
 	LATENCY_SHARES_MAX = 16384,  /* of sums; what is beyond is known by record only */
 	LATENCY_DELAYS_MAX = 65536,  /* as LATENCY_RECORDS_MAX, of what delayed */
+	LATENCY_TIMES_MAX = 131072,  /* of sums; what is beyond is known by record and class only */
+
+	LATENCY_PROCESS_UNKNOWN = UINT32_MAX, /* a process id: which process it was is not known */
 };
 
 /* What delayed a wait for a CPU. */
@@ -50,24 +55,31 @@ struct latency_histogram {
 	uint64_t max_ns; /* the longest wait */
 };
 
-/* The time, ns, that threads spent in each class; of what goes on, up to the reading. */
-struct latency_class_times {
-	uint64_t of[WAIT_CLASS_COUNT];
+/* Waits of each kind. */
+struct latency_waits {
+	struct latency_histogram of[LATENCY_KIND_COUNT];
 };
 
+/* Names of threads. */
 struct latency_record {
 	uint32_t pcomm, comm, cgroup; /* ids in the strings of its snapshot, as in struct triple */
-	bool is_kernel;               /* of kernel threads only */
-	struct latency_histogram of[LATENCY_KIND_COUNT];
-	struct latency_class_times times;
+	uint32_t waits; /* number of its waits in `waits` of struct latency, from 1 on; 0: it has none */
+	bool is_kernel; /* of kernel threads only */
 };
 
 /* The part of a record's waits that threads of one process had. */
 struct latency_share {
 	uint32_t record; /* its index */
 	uint32_t pid;    /* 0: of processes that have ended */
-	struct latency_histogram of[LATENCY_KIND_COUNT];
-	struct latency_class_times times;
+	struct latency_waits waits;
+};
+
+/* The time that threads of one record and process spent in a class. */
+struct latency_time {
+	uint32_t record;  /* its index */
+	uint32_t pid;     /* 0: of processes that have ended; or LATENCY_PROCESS_UNKNOWN */
+	uint8_t class;    /* enum wait_class */
+	uint64_t time_ns; /* of what goes on, up to the reading */
 };
 
 /* How long threads of one record waited for a CPU while another ran, and how often that one woke them. */
@@ -92,12 +104,16 @@ struct latency {
 	bool is_whole;                  /* since measuring began */
 	struct latency_record *records; /* in no order; of sums: by the triple of the same index */
 	size_t count, capacity;
+	struct latency_waits *waits; /* of records, in the order in which they were given them */
+	size_t waits_count, waits_capacity;
 	/* By record, then process, each once. They may lack waits that the record has: of these it is not
 	 * known whose they were. */
 	struct latency_share *shares;
 	size_t share_count, share_capacity;
 	struct latency_delay *delays; /* of sums: each pair once, ascending */
 	size_t delay_count, delay_capacity;
+	struct latency_time *times; /* by record, class, then process, each once */
+	size_t time_count, time_capacity;
 };
 
 /* The bucket of a wait. */
@@ -113,12 +129,6 @@ uint64_t latency_count(const struct latency_histogram *histogram);
 /* Adds the waits of another one. */
 void latency_merge(struct latency_histogram *histogram, const struct latency_histogram *more);
 
-/* Adds the times of another one. */
-void latency_add_times(struct latency_class_times *times, const struct latency_class_times *more);
-
-/* The time in all classes together, ns. */
-uint64_t latency_life(const struct latency_class_times *times);
-
 /*
  * The time, ns, that `share` (0 to 1) of the waits did not exceed: the waits of a bucket are taken as spread
  * evenly over it, so that it is in the same bucket as the exact one; never more than the longest wait. 0 when
@@ -132,19 +142,32 @@ double latency_percentile(const struct latency_histogram *histogram, double shar
 struct latency_record *latency_add_record(struct snapshot *snapshot, uint32_t pcomm, uint32_t comm,
 					  uint32_t cgroup);
 
+/* The waits of record `index`; zeros when it has none. */
+const struct latency_waits *latency_waits_of(const struct latency *latency, size_t index);
+
+/* Waits of record `index` that can be changed, zeros at first; valid until another record gets its own. */
+struct latency_waits *latency_own_waits(struct latency *latency, size_t index);
+
+/* Adds waits to those of record `index`. */
+void latency_add_waits(struct latency *latency, size_t index, const struct latency_waits *more);
+
+/* Adds time: to that of the same record, process and class once latency_join_times() was called. 0 adds
+ * nothing. */
+void latency_add_time(struct latency *latency, const struct latency_time *time);
+
+/* Sorts times and makes one of all with the same record, class and process. Those beyond LATENCY_TIMES_MAX,
+ * the shortest, become times of unknown processes. */
+void latency_join_times(struct latency *latency);
+
 /* Sorts shares and makes one of all with the same record and process. */
 void latency_join_shares(struct latency *latency);
 
-/* Adds the shares of the records of `from`, which have the indices `indices` in `latency`. Those beyond
- * LATENCY_SHARES_MAX, of the fewest waits, are left out. */
-void latency_add_shares(struct latency *latency, const struct latency *from, const uint32_t indices[]);
-
 /*
- * Shares of processes that are not in `now`, a snapshot with threads, are of processes that have ended from
- * here on; so are those of a process that began after `read_at_ns` (CLOCK_BOOTTIME), when the shares were
- * read: another one had its id.
+ * Shares and times of processes that are not in `now`, a snapshot with threads, are of processes that have
+ * ended from here on; so are those of a process that began after `read_at_ns` (CLOCK_BOOTTIME), when they
+ * were read: another one had its id.
  */
-void latency_end_shares(struct latency *latency, const struct snapshot *now, uint64_t read_at_ns);
+void latency_end_processes(struct latency *latency, const struct snapshot *now, uint64_t read_at_ns);
 
 /* The same, of the processes whose leaders are among `gone`, the threads that ended in a round. */
 void latency_end_gone(struct latency *latency, const struct snapshot *gone);
@@ -160,6 +183,13 @@ size_t latency_join_delays(struct latency_delay delays[], size_t count);
  * beyond LATENCY_DELAYS_MAX, of the least time, is put together by victim.
  */
 void latency_add_delays(struct latency *latency, const struct latency *from, const uint32_t indices[]);
+
+/*
+ * Adds all that `from` has to `latency`, where its records have the indices `indices`, and their lengths.
+ * Shares beyond LATENCY_SHARES_MAX, of the fewest waits, are left out; of delays and times see
+ * LATENCY_DELAYS_MAX and LATENCY_TIMES_MAX.
+ */
+void latency_add(struct latency *latency, const struct latency *from, const uint32_t indices[]);
 
 /* Gives a snapshot without waits those of another, in the same order. */
 void latency_copy(struct snapshot *to, const struct snapshot *from);

@@ -227,6 +227,19 @@ static bool emit_list(struct emitter *emitter, const struct member *member, cons
 	return emit_end(emitter, ']');
 }
 
+static bool emit_latency_groups(struct emitter *emitter, const struct latency *latency)
+{
+	emit_begin(emitter, '[');
+	for (size_t i = 0; i < latency->count; i++) {
+		const struct latency_group group = latency_group_of(latency, i);
+
+		emit_separator(emitter);
+		emit_object(emitter, &latency_group_object, &group);
+		emit_flush_full(emitter);
+	}
+	return emit_end(emitter, ']');
+}
+
 static bool emit_buckets(struct emitter *emitter, const uint64_t *buckets, size_t count)
 {
 	while (count != 0 && buckets[count - 1] == 0)
@@ -728,10 +741,12 @@ static bool emit_container(struct emitter *emitter, const struct member *member,
 	case MEMBER_CGROUPS:
 		return emit_cgroups(emitter);
 	case MEMBER_LIST:
-	case MEMBER_LATENCY_RECORDS:
 	case MEMBER_LATENCY_SHARES:
 	case MEMBER_LATENCY_DELAYS:
+	case MEMBER_LATENCY_TIMES:
 		return emit_list(emitter, member, target);
+	case MEMBER_LATENCY_GROUPS:
+		return emit_latency_groups(emitter, target);
 	case MEMBER_OWN_NAMES:
 		return emit_own_names(emitter, field);
 	case MEMBER_FEATURES:

@@ -8,10 +8,6 @@
 #include "member_table.h"
 #include "snapshot/ended_set.h"
 
-enum {
-	CLASSES_MAX = 32, /* bits of a set of classes */
-};
-
 /* --- threads that are gone --- */
 
 static uint64_t take_value(struct snapshot *to, const struct snapshot *from, enum metric metric,
@@ -140,18 +136,20 @@ struct snapshot *interval_take_rows(const struct snapshot *from, const uint32_t 
 
 /* --- waits --- */
 
-/* Names that follow from those of the record above. */
-static void code_latency_record(struct round *round, struct latency_record *record,
-				const struct latency_record *above)
+/* Names that follow from those of the record above; it has nothing else that could be expected. */
+static void code_latency_record(struct round *round, size_t index, struct triple *above)
 {
-	/* zeros but for the names */
-	const struct latency_record expected = {
-		.pcomm = above != NULL ? above->pcomm : 0,
-		.comm = above != NULL ? above->comm + 1 : 0,
-		.cgroup = above != NULL ? above->cgroup : 0,
+	struct latency_group group = {0};
+	const struct latency_group expected = {
+		.names = {above->pcomm, index != 0 ? above->comm + 1 : 0, above->cgroup},
 	};
 
-	round_code_object(round, &latency_record_object, STREAM_LATENCY, true, record, &expected, false);
+	if (!round->coder.decoding)
+		group = latency_group_of(&round->now->latency, index);
+	round_code_object(round, &latency_group_object, STREAM_LATENCY, true, &group, &expected, false);
+	if (round->coder.decoding)
+		latency_add_group(round->now, &group);
+	*above = group.names;
 }
 
 /* Of the same victim as the one above, which was delayed by whom follows. */
@@ -180,16 +178,13 @@ static void code_delays(struct round *round, struct latency *latency)
 void round_code_latency(struct round *round)
 {
 	struct latency *latency = &round->now->latency;
+	struct triple above = {0};
 	size_t count;
 
 	round_code_object(round, &latency_object, STREAM_FACTS, false, latency, NULL, false);
 	count = round_new_count(round, latency->count);
-	if (round->coder.decoding && count != 0) {
-		latency->records = memory_allocate_zero(count, sizeof(*latency->records));
-		latency->count = latency->capacity = count;
-	}
 	for (size_t i = 0; i < count && !round->coder.failed; i++)
-		code_latency_record(round, &latency->records[i], i != 0 ? &latency->records[i - 1] : NULL);
+		code_latency_record(round, i, &above);
 	code_delays(round, latency);
 }
 
@@ -220,41 +215,41 @@ void round_code_latency_shares(struct round *round)
 	}
 }
 
-/* Codes times; `*above` is the set of classes of what was coded before. Classes of a newer ctop are left out.
- */
-static void code_times(struct round *round, struct latency_class_times *times, uint32_t *above)
+/* A class that only a later version knows is another class here. */
+static void code_time(struct round *round, struct latency_time *time, const struct latency_time *above)
 {
-	uint32_t classes = 0;
+	struct coder_stream *of = &round->streams[STREAM_LATENCY_TIMES];
+	uint64_t class;
 
-	for (uint32_t class = 0; class < WAIT_CLASS_COUNT && !round->coder.decoding; class ++)
-		classes |= (uint32_t)(times->of[class] != 0) << class;
-	classes = (uint32_t)coder_residual(&round->coder, &round->streams[STREAM_LATENCY_CLASSES], classes,
-					   *above);
-	for (uint32_t class = 0; class < CLASSES_MAX; class ++) {
-		uint64_t time;
-
-		if ((classes >> class & 1) == 0)
-			continue;
-		time = coder_residual(&round->coder, &round->streams[STREAM_LATENCY_TIMES],
-				      round->coder.decoding ? 0 : times->of[class], 0);
-		if (round->coder.decoding && class < WAIT_CLASS_COUNT)
-			times->of[class] = time;
-	}
-	*above = classes;
+	time->record = (uint32_t)coder_residual(&round->coder, of, time->record, above->record);
+	class = coder_residual(&round->coder, of, time->class, above->class);
+	time->class = (uint8_t)(class < WAIT_CLASS_COUNT ? class : WAIT_CLASS_OTHER);
+	time->pid = (uint32_t)coder_residual(&round->coder, of, time->pid, above->pid);
+	/* names that only sleep have all the same */
+	time->time_ns = coder_residual(&round->coder, of + 1, time->time_ns, above->time_ns);
+	if (time->record >= round->now->latency.count || time->class == WAIT_CLASS_UNKNOWN)
+		coder_fail(&round->coder);
 }
 
 void round_code_latency_times(struct round *round)
 {
 	struct latency *latency = &round->now->latency;
-	const struct coder_stream *classes = &round->streams[STREAM_LATENCY_CLASSES];
-	uint32_t above = 0;
+	struct coder_stream *of = &round->streams[STREAM_LATENCY_TIMES];
+	struct latency_time above = {0};
+	size_t count = latency->time_count;
 
-	if (round->coder.decoding && classes->next == classes->end)
+	if (round->coder.decoding ? of->next == of->end : count == 0)
 		return;
-	for (size_t i = 0; i < latency->count && !round->coder.failed; i++)
-		code_times(round, &latency->records[i].times, &above);
-	for (size_t i = 0; i < latency->share_count && !round->coder.failed; i++)
-		code_times(round, &latency->shares[i].times, &above);
+	count = coder_count(&round->coder, of, round->coder.decoding ? 0 : count);
+	for (size_t i = 0; i < count && !round->coder.failed; i++) {
+		struct latency_time time = round->coder.decoding ? (struct latency_time){0}
+								 : latency->times[i];
+
+		code_time(round, &time, &above);
+		above = time;
+		if (round->coder.decoding && !round->coder.failed)
+			latency_add_time(latency, &time);
+	}
 }
 
 /* --- threads that ended --- */

@@ -331,19 +331,20 @@ static void *begin_tally(struct loader *loader, struct frame *frame)
 }
 
 /* As many as sums have (latency.h); more are left out. */
-static void *begin_latency_record(struct loader *loader, struct frame *frame)
+static void *begin_latency_group(struct loader *loader, struct frame *frame)
 {
 	if (frame->index > LATENCY_RECORDS_MAX)
 		return NULL;
 	loader->own_names = 0;
-	return latency_add_record(loader->snapshot, 0, 0, 0);
+	loader->latency_group = (struct latency_group){0};
+	return &loader->latency_group;
 }
 
-static void end_latency_record(struct loader *loader, const struct frame *element)
+static void end_latency_group(struct loader *loader, const struct frame *element)
 {
-	struct latency_record *record = element->target;
-
-	load_mark_names(loader, &record->pcomm, false);
+	(void)element;
+	load_mark_names(loader, &loader->latency_group.names.pcomm, false);
+	latency_add_group(loader->snapshot, &loader->latency_group);
 }
 
 static void take_own_name(struct loader *loader, struct frame *frame, const struct load_value *value)
@@ -382,6 +383,19 @@ static void *begin_latency_delay(struct loader *loader, struct frame *frame)
 	return delay;
 }
 
+/* As many as sums have at most: with known processes, and without. */
+static void *begin_latency_time(struct loader *loader, struct frame *frame)
+{
+	struct latency *latency = &loader->snapshot->latency;
+	struct latency_time *time;
+
+	if (frame->index > LATENCY_TIMES_MAX + LATENCY_RECORDS_MAX * WAIT_CLASS_COUNT)
+		return NULL;
+	time = MEMORY_APPEND(latency->times, latency->time_count, latency->time_capacity);
+	*time = (struct latency_time){0};
+	return time;
+}
+
 static const struct container containers[MEMBER_TYPE_COUNT] = {
 	[MEMBER_CPU_SET] = {JSON_ARRAY, LOAD_NUMBERS_32, .elements = "a CPU number", .take = take_u32,
 			    .end = end_cpu_set},
@@ -407,11 +421,12 @@ static const struct container containers[MEMBER_TYPE_COUNT] = {
 	[MEMBER_MISSING] = {JSON_OBJECT, LOAD_STRINGS, .take = take_missing},
 	[MEMBER_TALLIES] = {JSON_OBJECT, LOAD_OBJECTS, .element = &tally_object,
 			    .begin_element = begin_tally},
-	[MEMBER_LATENCY_RECORDS] = {JSON_ARRAY, LOAD_OBJECTS, .begin_element = begin_latency_record,
-				    .end_element = end_latency_record},
+	[MEMBER_LATENCY_GROUPS] = {JSON_ARRAY, LOAD_OBJECTS, .begin_element = begin_latency_group,
+				   .end_element = end_latency_group},
 	[MEMBER_OWN_NAMES] = {JSON_ARRAY, LOAD_STRINGS, .take = take_own_name},
 	[MEMBER_LATENCY_SHARES] = {JSON_ARRAY, LOAD_OBJECTS, .begin_element = begin_latency_share},
 	[MEMBER_LATENCY_DELAYS] = {JSON_ARRAY, LOAD_OBJECTS, .begin_element = begin_latency_delay},
+	[MEMBER_LATENCY_TIMES] = {JSON_ARRAY, LOAD_OBJECTS, .begin_element = begin_latency_time},
 	[MEMBER_BUCKETS] = {JSON_ARRAY, LOAD_NUMBERS, .take = take_slot},
 	[MEMBER_TASK_FIELD_EVENTS] = {JSON_OBJECT, LOAD_NUMBERS, .take = load_task_field_event},
 	[MEMBER_TASK_FIELD_MEMBERS] = {JSON_ARRAY, LOAD_OBJECTS, .element = &task_field_member_object,
@@ -716,6 +731,19 @@ static void check_delays(struct latency *latency)
 	latency->delay_count = count;
 }
 
+/* Leaves out times of records that are not there, or of no class. */
+static void check_times(struct latency *latency)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < latency->time_count; i++) {
+		if (latency->times[i].record < latency->count &&
+		    latency->times[i].class != WAIT_CLASS_UNKNOWN)
+			latency->times[count++] = latency->times[i];
+	}
+	latency->time_count = count;
+}
+
 /* Marks names that ctop made up, in files of versions that did not mark them. */
 static void mark_names(struct loader *loader)
 {
@@ -746,6 +774,7 @@ static void conclude(struct loader *loader)
 	check_devices(&loader->snapshot->provenance.devices);
 	check_shares(&loader->snapshot->latency);
 	check_delays(&loader->snapshot->latency);
+	check_times(&loader->snapshot->latency);
 	apply_resident(loader->snapshot);
 	apply_heap(loader);
 	load_task_fields_conclude(loader);

@@ -172,6 +172,8 @@ struct loader {
 		bool parts;  /* they do not add up to the window */
 	} notes;
 
+	struct latency_group latency_group; /* that is being read */
+
 	/* In a loader for the beginning of a window; load_window.c. */
 	struct {
 		uint32_t *from_of; /* see struct snapshot_window */

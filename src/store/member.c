@@ -7,9 +7,7 @@
 
 const char *const member_name_words[MEMBER_NAME_WORDS] = {"pcomm", "comm", "cgroup"};
 
-_Static_assert(sizeof(struct triple) == MEMBER_NAME_WORDS * sizeof(uint32_t) &&
-		       offsetof(struct latency_record, cgroup) - offsetof(struct latency_record, pcomm) ==
-			       (MEMBER_NAME_WORDS - 1) * sizeof(uint32_t),
+_Static_assert(sizeof(struct triple) == MEMBER_NAME_WORDS * sizeof(uint32_t),
 	       "three names follow each other");
 
 /* Words and sets have no value that could stand for them when they are missing; of a state that is `~`. */
@@ -403,33 +401,44 @@ static const struct member latency_histogram_members[] = {
 
 static const struct object latency_histogram_object = OBJECT(latency_histogram_members);
 
-static const struct member class_times_members[] = {
-#define WAIT_CLASS(id, name, ...) MEMBER(latency_class_times, name, U64, MEMBER_OMITTED, of[WAIT_CLASS_##id]),
-#include "metric/wait_class.def"
-#undef WAIT_CLASS
+static const struct member latency_group_members[] = {
+	MEMBER(latency_group, "pcomm", NAME, 0, names.pcomm),
+	MEMBER(latency_group, "comm", NAME, 0, names.comm),
+	MEMBER(latency_group, "cgroup", NAME, 0, names.cgroup),
+	OWN_NAMES(latency_group, names),
+	MEMBER(latency_group, "kernel", BOOLEAN, MEMBER_OMITTED, is_kernel),
+	NESTED(latency_group, "run_queue", MEMBER_OMITTED, waits.of[LATENCY_RUN_QUEUE],
+	       latency_histogram_object),
+	NESTED(latency_group, "blocked", MEMBER_OMITTED, waits.of[LATENCY_BLOCKED], latency_histogram_object),
 };
 
-static const struct object class_times_object = OBJECT(class_times_members);
+const struct object latency_group_object = LIST_OBJECT(latency_group_members, latency_group);
 
-static const struct member latency_record_members[] = {
-	SAME(latency_record, NAME, 0, pcomm),
-	SAME(latency_record, NAME, 0, comm),
-	SAME(latency_record, NAME, 0, cgroup),
-	OWN_NAMES(latency_record, pcomm),
-	MEMBER(latency_record, "kernel", BOOLEAN, MEMBER_OMITTED, is_kernel),
-	NESTED(latency_record, "run_queue", MEMBER_OMITTED, of[LATENCY_RUN_QUEUE], latency_histogram_object),
-	NESTED(latency_record, "blocked", MEMBER_OMITTED, of[LATENCY_BLOCKED], latency_histogram_object),
-	NESTED(latency_record, "time_ns", MEMBER_OMITTED | MEMBER_UNCODED, times, class_times_object),
-};
+struct latency_group latency_group_of(const struct latency *latency, size_t index)
+{
+	const struct latency_record *record = &latency->records[index];
 
-const struct object latency_record_object = LIST_OBJECT(latency_record_members, latency_record);
+	return (struct latency_group){
+		.names = {record->pcomm, record->comm, record->cgroup},
+		.is_kernel = record->is_kernel,
+		.waits = *latency_waits_of(latency, index),
+	};
+}
+
+void latency_add_group(struct snapshot *snapshot, const struct latency_group *group)
+{
+	const struct triple *names = &group->names;
+
+	latency_add_record(snapshot, names->pcomm, names->comm, names->cgroup)->is_kernel = group->is_kernel;
+	latency_add_waits(&snapshot->latency, snapshot->latency.count - 1, &group->waits);
+}
 
 static const struct member latency_share_members[] = {
 	MEMBER(latency_share, "group", U32, 0, record),
 	SAME(latency_share, U32, MEMBER_OMITTED, pid),
-	NESTED(latency_share, "run_queue", MEMBER_OMITTED, of[LATENCY_RUN_QUEUE], latency_histogram_object),
-	NESTED(latency_share, "blocked", MEMBER_OMITTED, of[LATENCY_BLOCKED], latency_histogram_object),
-	NESTED(latency_share, "time_ns", MEMBER_OMITTED | MEMBER_UNCODED, times, class_times_object),
+	NESTED(latency_share, "run_queue", MEMBER_OMITTED, waits.of[LATENCY_RUN_QUEUE],
+	       latency_histogram_object),
+	NESTED(latency_share, "blocked", MEMBER_OMITTED, waits.of[LATENCY_BLOCKED], latency_histogram_object),
 };
 
 const struct object latency_share_object = LIST_OBJECT(latency_share_members, latency_share);
@@ -445,16 +454,27 @@ static const struct member latency_delay_members[] = {
 
 const struct object latency_delay_object = LIST_OBJECT(latency_delay_members, latency_delay);
 
+static const struct member latency_time_members[] = {
+	MEMBER(latency_time, "group", U32, 0, record),
+	SAME(latency_time, U32, MEMBER_OMITTED, pid),
+	SAME(latency_time, WAIT_CLASS, 0, class),
+	SAME(latency_time, U64, 0, time_ns),
+};
+
+static const struct object latency_time_object = LIST_OBJECT(latency_time_members, latency_time);
+
 static const struct member latency_members[] = {
 	SAME(latency, U64, MEMBER_OMITTED, span_ns),
 	SAME(latency, U64, MEMBER_OMITTED, events),
 	SAME(latency, U64, MEMBER_OMITTED, cost_ns),
-	{NAME("groups"), MEMBER_UNCODED, MEMBER_LATENCY_RECORDS, FIELD(latency, records),
-	 .known = offsetof(struct latency, count), .object = &latency_record_object},
+	{NAME("groups"), MEMBER_UNCODED, MEMBER_LATENCY_GROUPS, FIELD(latency, records),
+	 .known = offsetof(struct latency, count), .object = &latency_group_object},
 	{NAME("processes"), MEMBER_UNCODED | MEMBER_OMITTED, MEMBER_LATENCY_SHARES, FIELD(latency, shares),
 	 .known = offsetof(struct latency, share_count), .object = &latency_share_object},
 	{NAME("delays"), MEMBER_UNCODED | MEMBER_OMITTED, MEMBER_LATENCY_DELAYS, FIELD(latency, delays),
 	 .known = offsetof(struct latency, delay_count), .object = &latency_delay_object},
+	{NAME("times"), MEMBER_UNCODED | MEMBER_OMITTED, MEMBER_LATENCY_TIMES, FIELD(latency, times),
+	 .known = offsetof(struct latency, time_count), .object = &latency_time_object},
 	SAME(latency, BOOLEAN, MEMBER_UNWRITTEN, is_whole),
 };
 

@@ -68,13 +68,13 @@ enum member_type {
 	MEMBER_FEATURES, /* struct feature_result[FEATURE_COUNT] */
 	MEMBER_SOURCES,
 	MEMBER_MISSING,
-	MEMBER_TALLIES,         /* struct tally *, [SOURCE_COUNT] or NULL */
-	MEMBER_LATENCY,         /* struct latency: since measuring began, or within the window; an object by
-				   `object` */
-	MEMBER_LATENCY_RECORDS, /* as MEMBER_LIST, but not in the arena */
-	MEMBER_LATENCY_DELAYS,  /* the same */
-	MEMBER_WAITS,           /* no field: a string, written where the snapshot has waiting_ns */
-	MEMBER_TASK_FIELDS,     /* no field: the scheduler as struct task_fields_record, by `object` */
+	MEMBER_TALLIES,        /* struct tally *, [SOURCE_COUNT] or NULL */
+	MEMBER_LATENCY,        /* struct latency: since measuring began, or within the window; an object by
+				  `object` */
+	MEMBER_LATENCY_GROUPS, /* array of objects of struct latency_group */
+	MEMBER_LATENCY_DELAYS, /* as MEMBER_LIST, but not in the arena */
+	MEMBER_WAITS,          /* no field: a string, written where the snapshot has waiting_ns */
+	MEMBER_TASK_FIELDS,    /* no field: the scheduler as struct task_fields_record, by `object` */
 	/* Parts of struct task_fields_record and struct task_field_member_record. */
 	MEMBER_TASK_FIELD_EVENTS,      /* no field: those of the snapshot; object of numbers */
 	MEMBER_TASK_FIELD_MEMBERS,     /* no field: those of its scheduler; array of objects */
@@ -103,10 +103,11 @@ enum member_type {
 	MEMBER_ENDED_AT_LEAST,  /* those that are not */
 	MEMBER_ENDED_MISSED,    /* reasons for what is not known; object of strings by slot */
 	/* Numbers of the types above are part of the rounds' format. */
-	MEMBER_LATENCY_SHARES, /* as MEMBER_LATENCY_RECORDS */
-	MEMBER_OWN_NAMES,    /* no field: which names of a triple ctop made up; array of MEMBER_NAME_WORDS */
-	MEMBER_WAIT_CLASS,   /* uint8_t, enum wait_class; a string, left out when unknown */
-	MEMBER_WAIT_CLASSES, /* no field: true, written where the snapshot has wait_class */
+	MEMBER_LATENCY_SHARES, /* as MEMBER_LATENCY_DELAYS */
+	MEMBER_OWN_NAMES,     /* no field: which names of a triple ctop made up; array of MEMBER_NAME_WORDS */
+	MEMBER_WAIT_CLASS,    /* uint8_t, enum wait_class; a string, left out when unknown */
+	MEMBER_WAIT_CLASSES,  /* no field: true, written where the snapshot has wait_class */
+	MEMBER_LATENCY_TIMES, /* as MEMBER_LATENCY_DELAYS */
 	MEMBER_TYPE_COUNT,
 };
 
@@ -210,6 +211,17 @@ struct ended_member {
 	bool is_estimate; /* it is what nobody told */
 };
 
+/* Names whose threads were measured, as they are in the file. */
+struct latency_group {
+	struct triple names;
+	bool is_kernel;
+	struct latency_waits waits;
+};
+
+/* The group of a record, and back: a record of the group, with its waits. */
+struct latency_group latency_group_of(const struct latency *latency, size_t index);
+void latency_add_group(struct snapshot *snapshot, const struct latency_group *group);
+
 enum {
 	MEMBER_NAME_WORDS = 3,
 };
@@ -229,7 +241,7 @@ extern const struct object tally_object;             /* of struct tally */
 extern const struct object text_pair_object;         /* of struct text_pair */
 extern const struct object latency_object;           /* of struct latency */
 extern const struct object task_fields_object;       /* of struct task_fields_record */
-extern const struct object latency_record_object;    /* of struct latency_record */
+extern const struct object latency_group_object;     /* of struct latency_group */
 extern const struct object latency_share_object;     /* of struct latency_share */
 extern const struct object latency_delay_object;     /* of struct latency_delay */
 extern const struct object task_field_member_object; /* of struct task_field_member_record */

@@ -48,7 +48,7 @@ static uint32_t hash_object(uint32_t hash, const struct object *object)
 static void write_layout(void)
 {
 	static const struct object *const objects[] = {
-		&snapshot_object,      &cgroup_object,      &latency_object,           &latency_record_object,
+		&snapshot_object,      &cgroup_object,      &latency_object,           &latency_group_object,
 		&latency_delay_object, &task_fields_object, &task_field_member_object,
 	};
 	uint32_t hash = 0;

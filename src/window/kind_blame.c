@@ -16,7 +16,7 @@ static bool is_untold(const struct latency *span)
 			return false;
 	}
 	for (size_t i = 0; i < span->count; i++) {
-		if (latency_count(&span->records[i].of[LATENCY_RUN_QUEUE]) != 0)
+		if (latency_count(&latency_waits_of(span, i)->of[LATENCY_RUN_QUEUE]) != 0)
 			return true;
 	}
 	return false;

@@ -24,108 +24,143 @@ bool reducer_has_latency(const struct window *window, const struct shown *shown)
 	       (shown == NULL || shown->latency_row_of != NULL || shown->latency_rows != NULL);
 }
 
-/* What is taken of a record or a share: waits of a kind, or the time in a class. */
+/* What is counted of each row. */
 struct measure {
+	const struct latency *latency;
 	enum latency_kind kind;
-	enum wait_class class; /* WAIT_CLASS_UNKNOWN: waits */
+	enum wait_class class;            /* WAIT_CLASS_UNKNOWN: waits of that kind; else the time in it */
+	uint64_t *amounts;                /* by record: waits, or ns, that are in no row yet */
+	struct row_time *rows;            /* known and unknown: numbers of waits, or ns */
+	struct latency_histogram *of_row; /* the known waits; NULL when time is counted */
 };
 
-/* So many waits, or so many ns. */
-static uint64_t amount_of(struct measure measure, const struct latency_histogram of[LATENCY_KIND_COUNT],
-			  const struct latency_class_times *times)
+static void add_known(const struct measure *measure, uint32_t row, uint64_t amount,
+		      const struct latency_waits *waits)
 {
-	return measure.class == WAIT_CLASS_UNKNOWN ? latency_count(&of[measure.kind])
-						   : times->of[measure.class];
+	measure->rows[row].known_ns = number_add_saturating(measure->rows[row].known_ns, amount);
+	if (measure->of_row != NULL)
+		latency_merge(&measure->of_row[row], &waits->of[measure->kind]);
 }
 
-static void add_known(struct measure measure, const struct latency_histogram of[LATENCY_KIND_COUNT],
-		      const struct latency_class_times *times, struct row_waits *waits)
+static void add_unknown(const struct measure *measure, uint32_t row, uint64_t amount, reason_id reason)
 {
-	if (measure.class == WAIT_CLASS_UNKNOWN)
-		latency_merge(&waits->known, &of[measure.kind]);
-	else
-		waits->known.sum_ns = number_add_saturating(waits->known.sum_ns, times->of[measure.class]);
-}
+	struct row_time *time = &measure->rows[row];
 
-static void add_unknown(struct row_waits *waits, uint64_t count, reason_id reason)
-{
-	if (count == 0)
+	if (amount == 0)
 		return;
-	waits->unknown = number_add_saturating(waits->unknown, count);
-	waits->reason = reason;
+	time->unknown_ns = number_add_saturating(time->unknown_ns, amount);
+	time->reason = reason;
 }
 
 /* Adds what is of a known process, to its row. */
-static void add_shares(const struct window *window, const struct shown *shown, struct measure measure,
-		       struct row_waits rows[])
+static void add_part(const struct measure *measure, const struct shown *shown,
+		     const struct latency_time *part, const struct latency_waits *waits)
 {
-	const struct latency *latency = window->latency;
-	uint64_t *rest = memory_allocate((latency->count + 1) * sizeof(*rest)); /* by record */
-	const struct latency_row_record *pairs;
-	size_t pair_count;
+	uint64_t *rest = &measure->amounts[part->record];
+	bool unsure;
+	const uint32_t row = latency_rows_find(shown->latency_rows, part->record, part->pid, &unsure);
 
-	for (size_t i = 0; i < latency->count; i++)
-		rest[i] = amount_of(measure, latency->records[i].of, &latency->records[i].times);
-	for (size_t i = 0; i < latency->share_count; i++) {
-		const struct latency_share *share = &latency->shares[i];
-		const uint64_t count = amount_of(measure, share->of, &share->times);
-		bool unsure;
-		const uint32_t row = latency_rows_find(shown->latency_rows, share, &unsure);
-
-		rest[share->record] -= count < rest[share->record] ? count : rest[share->record];
-		if (row != UINT32_MAX && unsure)
-			add_unknown(&rows[row], count, REASON_BY_NAME);
-		else if (row != UINT32_MAX)
-			add_known(measure, share->of, &share->times, &rows[row]);
-	}
-	pairs = latency_rows_records(shown->latency_rows, &pair_count);
-	for (size_t i = 0; i < pair_count; i++) {
-		if (pairs[i].record < latency->count && pairs[i].record != shown->latency_other)
-			add_unknown(&rows[pairs[i].row], rest[pairs[i].record], REASON_BY_NAME);
-	}
-	free(rest);
+	*rest -= part->time_ns < *rest ? part->time_ns : *rest;
+	if (row != UINT32_MAX && unsure)
+		add_unknown(measure, row, part->time_ns, REASON_BY_NAME);
+	else if (row != UINT32_MAX)
+		add_known(measure, row, part->time_ns, waits);
 }
 
-static struct row_waits *measure_rows(const struct window *window, const struct shown *shown,
-				      struct measure measure)
+static void add_parts(const struct measure *measure, const struct shown *shown)
+{
+	const struct latency *latency = measure->latency;
+	const struct latency_row_record *pairs;
+	size_t count;
+
+	for (size_t i = 0; measure->of_row != NULL && i < latency->share_count; i++) {
+		const struct latency_share *share = &latency->shares[i];
+		const struct latency_time part = {share->record, share->pid, WAIT_CLASS_UNKNOWN,
+						  latency_count(&share->waits.of[measure->kind])};
+
+		add_part(measure, shown, &part, &share->waits);
+	}
+	for (size_t i = 0; measure->of_row == NULL && i < latency->time_count; i++) {
+		const struct latency_time *time = &latency->times[i];
+
+		if (time->class == measure->class && time->pid != LATENCY_PROCESS_UNKNOWN)
+			add_part(measure, shown, time, NULL);
+	}
+	pairs = latency_rows_records(shown->latency_rows, &count);
+	for (size_t i = 0; i < count; i++) {
+		if (pairs[i].record < latency->count && pairs[i].record != shown->latency_other)
+			add_unknown(measure, pairs[i].row, measure->amounts[pairs[i].record], REASON_BY_NAME);
+	}
+}
+
+/* Adds what is of names that only one row has, or that any may have. */
+static void add_records(const struct measure *measure, const struct shown *shown)
+{
+	const uint32_t *row_of = shown->latency_row_of, other = shown->latency_other;
+
+	for (size_t i = 0; row_of != NULL && i < measure->latency->count; i++) {
+		if (row_of[i] != UINT32_MAX)
+			add_known(measure, row_of[i], measure->amounts[i],
+				  latency_waits_of(measure->latency, i));
+	}
+	if (other == UINT32_MAX)
+		return;
+	for (uint32_t row = 0; row < shown->row_count; row++) {
+		if (row != shown->latency_other_row)
+			add_unknown(measure, row, measure->amounts[other], REASON_UNDER_OTHER);
+		else if (row_of == NULL)
+			add_known(measure, row, measure->amounts[other],
+				  latency_waits_of(measure->latency, other));
+	}
+}
+
+static void measure_rows(const struct window *window, const struct shown *shown, struct measure *measure)
 {
 	const struct latency *latency = window->latency;
-	const uint32_t other = shown->latency_other;
+
+	measure->latency = latency;
+	measure->rows = memory_allocate_zero(shown->row_count + 1, sizeof(*measure->rows));
+	measure->amounts = memory_allocate_zero(latency->count + 1, sizeof(*measure->amounts));
+	for (size_t i = 0; measure->of_row != NULL && i < latency->count; i++)
+		measure->amounts[i] = latency_count(&latency_waits_of(latency, i)->of[measure->kind]);
+	for (size_t i = 0; measure->of_row == NULL && i < latency->time_count; i++) {
+		uint64_t *amount = &measure->amounts[latency->times[i].record];
+
+		if (latency->times[i].class == measure->class)
+			*amount = number_add_saturating(*amount, latency->times[i].time_ns);
+	}
+	add_records(measure, shown);
+	if (shown->latency_rows != NULL)
+		add_parts(measure, shown);
+	free(measure->amounts);
+}
+
+struct row_waits *reduce_waits(const struct window *window, const struct shown *shown, enum latency_kind kind)
+{
+	struct measure measure = {.kind = kind};
 	struct row_waits *rows;
 
 	if (!reducer_has_latency(window, shown))
 		return NULL;
 	rows = memory_allocate_zero(shown->row_count + 1, sizeof(*rows));
-	if (shown->latency_rows != NULL)
-		add_shares(window, shown, measure, rows);
-	for (size_t i = 0; shown->latency_row_of != NULL && i < latency->count; i++) {
-		if (shown->latency_row_of[i] != UINT32_MAX)
-			add_known(measure, latency->records[i].of, &latency->records[i].times,
-				  &rows[shown->latency_row_of[i]]);
-	}
-	if (other == UINT32_MAX)
-		return rows;
-	for (size_t row = 0; row < shown->row_count; row++) {
-		if (row != shown->latency_other_row)
-			add_unknown(&rows[row],
-				    amount_of(measure, latency->records[other].of,
-					      &latency->records[other].times),
-				    REASON_UNDER_OTHER);
-		else if (shown->latency_row_of == NULL)
-			add_known(measure, latency->records[other].of, &latency->records[other].times,
-				  &rows[row]);
-	}
+	measure.of_row = memory_allocate_zero(shown->row_count + 1, sizeof(*measure.of_row));
+	measure_rows(window, shown, &measure);
+	for (size_t row = 0; row < shown->row_count; row++)
+		rows[row] = (struct row_waits){measure.of_row[row], measure.rows[row].unknown_ns,
+					       measure.rows[row].reason};
+	free(measure.of_row);
+	free(measure.rows);
 	return rows;
 }
 
-struct row_waits *reduce_waits(const struct window *window, const struct shown *shown, enum latency_kind kind)
+struct row_time *reduce_times(const struct window *window, const struct shown *shown, enum wait_class class)
 {
-	return measure_rows(window, shown, (struct measure){.kind = kind});
-}
+	struct measure measure = {.class = class};
 
-struct row_waits *reduce_times(const struct window *window, const struct shown *shown, enum wait_class class)
-{
-	return measure_rows(window, shown, (struct measure){.class = class});
+	if (!reducer_has_latency(window, shown))
+		return NULL;
+	measure_rows(window, shown, &measure);
+	return measure.rows;
 }
 
 static double latency_value(const struct latency_histogram *histogram, enum latency_field field,
@@ -209,21 +244,12 @@ const struct column_kind column_kind_latency = {
 
 /* --- time by class --- */
 
-/* Whether any record has times: those of an older ctop have none. */
-static bool has_times(const struct latency *latency)
-{
-	for (size_t i = 0; i < latency->count; i++) {
-		if (latency_life(&latency->records[i].times) != 0)
-			return true;
-	}
-	return false;
-}
-
 reason_id reduce_times_missing(const struct window *window, const struct shown *shown)
 {
 	if (!reducer_has_latency(window, shown))
 		return reducer_latency_missing(window);
-	return has_times(window->latency) ? REASON_READ : REASON_NOT_IN_FILE;
+	/* an older ctop measured none */
+	return window->latency->time_count != 0 ? REASON_READ : REASON_NOT_IN_FILE;
 }
 
 /* Times are ns per second, in a report of lives too: what was measured may be shorter. */
@@ -238,7 +264,7 @@ static void begin_time(struct reducer *reducer)
 	const struct shown *shown = reducer->shown;
 	const bool as_rate = is_rate_of_time(reducer->values);
 	reason_id missing;
-	struct row_waits *rows;
+	struct row_time *rows;
 
 	reducer->values->is_real = true;
 	if (shown->by_thread)
@@ -254,11 +280,11 @@ static void begin_time(struct reducer *reducer)
 			accumulator_miss(accumulator, missing);
 			continue;
 		}
-		if (rows[row].unknown != 0)
+		if (rows[row].unknown_ns != 0)
 			accumulator_miss(accumulator, rows[row].reason);
-		if (rows[row].unknown == 0 || rows[row].known.sum_ns != 0)
+		if (rows[row].unknown_ns == 0 || rows[row].known_ns != 0)
 			accumulator->read++;
-		accumulator->sum[0].real = (double)rows[row].known.sum_ns *
+		accumulator->sum[0].real = (double)rows[row].known_ns *
 					   (as_rate ? 1e9 / (double)window->latency->span_ns : 1.0);
 	}
 	free(rows);

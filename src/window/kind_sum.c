@@ -317,16 +317,16 @@ static void begin_lifetime(struct reducer *reducer)
 static void add_class_times(struct reducer *reducer)
 {
 	for (enum wait_class class = WAIT_CLASS_UNKNOWN + 1; class < WAIT_CLASS_COUNT; class ++) {
-		struct row_waits *rows = reduce_times(reducer->window, reducer->shown, class);
+		struct row_time *rows = reduce_times(reducer->window, reducer->shown, class);
 
 		for (size_t row = 0; row < reducer->shown->row_count; row++) {
 			struct accumulator *parts = reducer_row(reducer, row);
 
-			parts[wait_classes[class].part].sum[0].real += (double)rows[row].known.sum_ns;
+			parts[wait_classes[class].part].sum[0].real += (double)rows[row].known_ns;
 			parts[TIME_PART_SLEEP].read = 1;
-			if (rows[row].known.sum_ns != 0)
+			if (rows[row].known_ns != 0)
 				parts[0].read = 1;
-			if (rows[row].unknown != 0)
+			if (rows[row].unknown_ns != 0)
 				accumulator_miss(&parts[0], rows[row].reason);
 		}
 		free(rows);

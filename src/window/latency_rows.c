@@ -105,23 +105,22 @@ void latency_rows_release(struct latency_rows *rows)
 	free(rows);
 }
 
-uint32_t latency_rows_find(const struct latency_rows *rows, const struct latency_share *share,
-			   bool *ret_unsure)
+uint32_t latency_rows_find(const struct latency_rows *rows, uint32_t record, uint32_t pid, bool *ret_unsure)
 {
-	const uint32_t row = rows->options.row_of_record[share->record];
+	const uint32_t row = rows->options.row_of_record[record];
 	const struct kin *kin;
 	uint32_t index;
 
 	*ret_unsure = false;
-	if (hash_map_get(&rows->kin_of, key_of(share->record, share->pid), &index)) {
+	if (hash_map_get(&rows->kin_of, key_of(record, pid), &index)) {
 		kin = &rows->kin[index];
 		*ret_unsure = kin->hidden || kin->elsewhere;
 		return kin->row;
 	}
 	if (row == UINT32_MAX)
 		return UINT32_MAX;
-	if (!hash_map_get(&rows->kin_of, key_of(ANY_RECORD, share->pid), &index)) {
-		if (rows->options.gone != NULL && !rows->options.gone[share->record])
+	if (!hash_map_get(&rows->kin_of, key_of(ANY_RECORD, pid), &index)) {
+		if (rows->options.gone != NULL && !rows->options.gone[record])
 			return UINT32_MAX;
 		return rows->options.by_thread ? rows->options.ended_row : row;
 	}

@@ -39,11 +39,10 @@ struct latency_rows *latency_rows_create(const struct latency_rows_options *opti
 void latency_rows_release(struct latency_rows *rows);
 
 /*
- * The row of a share's waits, UINT32_MAX for none. `*ret_unsure`: they are of threads of which only some are
- * in that row.
+ * The row of what threads of a record and process did, UINT32_MAX for none. `*ret_unsure`: only some of these
+ * threads are in that row.
  */
-uint32_t latency_rows_find(const struct latency_rows *rows, const struct latency_share *share,
-			   bool *ret_unsure);
+uint32_t latency_rows_find(const struct latency_rows *rows, uint32_t record, uint32_t pid, bool *ret_unsure);
 
 /* All rows with the records that have waits of theirs, ascending, each pair once. Owned by `rows`. */
 const struct latency_row_record *latency_rows_records(const struct latency_rows *rows, size_t *ret_count);

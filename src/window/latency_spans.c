@@ -8,25 +8,13 @@
 #include "base/number.h"
 #include "base/order.h"
 
-static void clear_record(struct latency_record *record)
-{
-	memset(record->of, 0, sizeof(record->of));
-	record->times = (struct latency_class_times){0};
-}
-
+/* Leaves no waits, delays and times; names and memory stay. */
 static void clear(struct latency *latency)
 {
-	const struct latency before = *latency;
-
-	for (size_t i = 0; i < before.count; i++)
-		clear_record(&before.records[i]);
-	*latency = (struct latency){.records = before.records,
-				    .count = before.count,
-				    .capacity = before.capacity,
-				    .shares = before.shares,
-				    .share_capacity = before.share_capacity,
-				    .delays = before.delays,
-				    .delay_capacity = before.delay_capacity};
+	for (size_t i = 0; i < latency->count; i++)
+		latency->records[i].waits = 0;
+	latency->span_ns = latency->events = latency->unseen = latency->cost_ns = 0;
+	latency->waits_count = latency->share_count = latency->delay_count = latency->time_count = 0;
 }
 
 /* Gives a span records up to those of `whole`. */
@@ -37,16 +25,8 @@ static void extend(struct latency *latency, const struct latency *whole)
 							      latency->capacity);
 
 		*record = whole->records[latency->count - 1];
-		clear_record(record);
+		record->waits = 0;
 	}
-}
-
-static void add_time(struct latency *latency, const struct latency *more)
-{
-	latency->span_ns = number_add_saturating(latency->span_ns, more->span_ns);
-	latency->events = number_add_saturating(latency->events, more->events);
-	latency->unseen = number_add_saturating(latency->unseen, more->unseen);
-	latency->cost_ns = number_add_saturating(latency->cost_ns, more->cost_ns);
 }
 
 /* Adds waits whose records are those of `indices` in the sums. */
@@ -54,14 +34,7 @@ static void add_waits(struct latency *span, const struct latency *whole, const s
 		      const uint32_t indices[])
 {
 	extend(span, whole);
-	add_time(span, more);
-	for (size_t i = 0; i < more->count; i++) {
-		for (size_t kind = 0; kind < LATENCY_KIND_COUNT; kind++)
-			latency_merge(&span->records[indices[i]].of[kind], &more->records[i].of[kind]);
-		latency_add_times(&span->records[indices[i]].times, &more->records[i].times);
-	}
-	latency_add_shares(span, more, indices);
-	latency_add_delays(span, more, indices);
+	latency_add(span, more, indices);
 }
 
 /* Gives each record of the sums its round, 0 for new ones. */
@@ -135,8 +108,8 @@ static void add_round(struct latency_spans *spans, const struct snapshot *snapsh
 	if (spans->whole->latency.count != 0 && !latency_sums_have_room(spans->whole, snapshot))
 		make_room(spans);
 	if (has_rows) {
-		latency_end_shares(&spans->whole->latency, snapshot, spans->read_at_ns);
-		latency_end_shares(&spans->base, snapshot, spans->read_at_ns);
+		latency_end_processes(&spans->whole->latency, snapshot, spans->read_at_ns);
+		latency_end_processes(&spans->base, snapshot, spans->read_at_ns);
 		spans->read_at_ns = snapshot->provenance.boottime_ns;
 	}
 	spans->rounds++;
@@ -193,9 +166,9 @@ static bool *find_used(const struct latency *span)
 	bool *used = memory_allocate_zero(span->count + 1, sizeof(*used));
 
 	for (size_t i = 0; i < span->count; i++)
-		used[i] = latency_count(&span->records[i].of[LATENCY_RUN_QUEUE]) != 0 ||
-			  latency_count(&span->records[i].of[LATENCY_BLOCKED]) != 0 ||
-			  latency_life(&span->records[i].times) != 0;
+		used[i] = span->records[i].waits != 0;
+	for (size_t i = 0; i < span->time_count; i++)
+		used[span->times[i].record] = true;
 	for (size_t i = 0; i < span->delay_count; i++) {
 		used[span->delays[i].victim] = true;
 		if (span->delays[i].cause == LATENCY_CAUSE_THREADS)
@@ -216,22 +189,21 @@ struct snapshot *latency_spans_copy(const struct latency_spans *spans, const str
 	copy = snapshot_create();
 	latency = &copy->latency;
 	latency->present = true;
-	add_time(latency, span);
 	used = find_used(span);
 	indices = memory_allocate_zero(span->count + 1, sizeof(*indices));
 	for (size_t i = 0; i < span->count; i++) {
-		struct latency_record record = span->records[i];
+		const struct latency_record *record = &span->records[i];
+		const struct string_pool *strings = &spans->whole->strings;
 
 		if (!used[i])
 			continue;
 		indices[i] = (uint32_t)latency->count;
-		record.pcomm = string_pool_copy(&copy->strings, &spans->whole->strings, record.pcomm);
-		record.comm = string_pool_copy(&copy->strings, &spans->whole->strings, record.comm);
-		record.cgroup = string_pool_copy(&copy->strings, &spans->whole->strings, record.cgroup);
-		*MEMORY_APPEND(latency->records, latency->count, latency->capacity) = record;
+		latency_add_record(copy, string_pool_copy(&copy->strings, strings, record->pcomm),
+				   string_pool_copy(&copy->strings, strings, record->comm),
+				   string_pool_copy(&copy->strings, strings, record->cgroup))
+			->is_kernel = record->is_kernel;
 	}
-	latency_add_shares(latency, span, indices);
-	latency_add_delays(latency, span, indices);
+	latency_add(latency, span, indices);
 	free(indices);
 	free(used);
 	return copy;

@@ -50,12 +50,17 @@ void window_describe_fields(const struct task_field_owner *scheduler);
 
 /* --- what explains a number --- */
 
-/* The waits of a row, or its time in a class. */
+/* The waits of a row. */
 struct row_waits {
-	struct latency_histogram known; /* of the row's own threads; of time the sum alone */
-	uint64_t
-		unknown; /* number of further waits, or ns, that may be the row's: their group is not known */
+	struct latency_histogram known; /* of the row's own threads */
+	uint64_t unknown; /* number of further waits that may be the row's: their group is not known */
 	reason_id reason; /* why their group is not known */
+};
+
+/* The time of a row in a class. */
+struct row_time {
+	uint64_t known_ns, unknown_ns; /* in the same way */
+	reason_id reason;
 };
 
 /* The waits of a kind, of each row; NULL where they are not known. The caller frees it. */
@@ -63,7 +68,7 @@ struct row_waits *reduce_waits(const struct window *window, const struct shown *
 			       enum latency_kind kind);
 
 /* The time of each row in a class, in the same way. */
-struct row_waits *reduce_times(const struct window *window, const struct shown *shown, enum wait_class class);
+struct row_time *reduce_times(const struct window *window, const struct shown *shown, enum wait_class class);
 
 /* Why no time is known (`shown` may be NULL: at all); REASON_READ if it is. */
 reason_id reduce_times_missing(const struct window *window, const struct shown *shown);

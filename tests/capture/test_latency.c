@@ -651,10 +651,10 @@ static uint64_t count_share(const struct snapshot *snapshot, uint32_t pid)
 	uint64_t whole = 0, shares = 0, own = 0;
 
 	for (size_t i = 0; i < latency->count; i++)
-		whole += latency_count(&latency->records[i].of[LATENCY_RUN_QUEUE]);
+		whole += latency_count(&latency_waits_of(latency, i)->of[LATENCY_RUN_QUEUE]);
 	for (size_t i = 0; i < latency->share_count; i++) {
 		const struct latency_share *share = &latency->shares[i];
-		const uint64_t count = latency_count(&share->of[LATENCY_RUN_QUEUE]);
+		const uint64_t count = latency_count(&share->waits.of[LATENCY_RUN_QUEUE]);
 
 		shares += count;
 		if (share->pid == pid &&

@@ -782,24 +782,23 @@ static void run_timed_scene(void *argument)
 		start_thread(run_busy_case, (void *)(uintptr_t)i); // NOLINT(performance-no-int-to-ptr)
 }
 
-static const struct latency_class_times *find_times(const struct snapshot *round, const char *name)
+/* The time of the scene's thread `name` in all classes, ns; fills `of` by class. */
+static uint64_t find_times(const struct snapshot *round, const char *name, uint64_t of[WAIT_CLASS_COUNT])
 {
-	for (size_t i = 0; i < round->latency.count; i++) {
-		const struct latency_record *record = &round->latency.records[i];
+	uint64_t life = 0;
 
-		if (strcmp(snapshot_text(round, record->comm), name) == 0 &&
-		    strcmp(snapshot_text(round, record->pcomm), SCENE_NAME) == 0)
-			return &record->times;
+	memset(of, 0, WAIT_CLASS_COUNT * sizeof(*of));
+	for (size_t i = 0; i < round->latency.time_count; i++) {
+		const struct latency_time *time = &round->latency.times[i];
+		const struct latency_record *record = &round->latency.records[time->record];
+
+		if (strcmp(snapshot_text(round, record->comm), name) != 0 ||
+		    strcmp(snapshot_text(round, record->pcomm), SCENE_NAME) != 0)
+			continue;
+		of[time->class] += time->time_ns;
+		life += time->time_ns;
 	}
-	return NULL;
-}
-
-/* A part of the time in which a thread did not wait for a CPU, percent. */
-static double part_of(const struct latency_class_times *times, enum wait_class class)
-{
-	const uint64_t life = latency_life(times) - times->of[WAIT_CLASS_RUN_QUEUE];
-
-	return life != 0 ? 100.0 * (double)times->of[class] / (double)life : 0.0;
+	return life;
 }
 
 /* In such a guest a program takes as long as a thread sleeps, and its CPUs stop at any moment. */
@@ -816,18 +815,19 @@ static bool is_emulated(void)
 static void check_case(const struct snapshot *round, const char *name, const enum wait_class classes[2],
 		       const int parts[2])
 {
-	const struct latency_class_times *times = find_times(round, name);
+	uint64_t times[WAIT_CLASS_COUNT];
+	const double life = (double)find_times(round, name, times);
 	const double span = (double)round->latency.span_ns, tolerance = is_emulated() ? 0.05 : 0.005;
-	double life;
 
-	assert_non_null(times);
-	life = (double)latency_life(times);
 	if (life < (1 - tolerance) * span || life > (1 + tolerance) * span)
 		fail_msg("%s lived %.3f ms of %.3f", name, life / 1e6, span / 1e6);
 	for (size_t i = 0; i < 2; i++) {
-		if (part_of(times, classes[i]) < (is_emulated() ? parts[i] / 2 : parts[i]))
-			fail_msg("%s: %.1f %% in %s", name, part_of(times, classes[i]),
-				 wait_classes[classes[i]].name);
+		/* of the time in which it did not wait for a CPU */
+		const double part = 100.0 * (double)times[classes[i]] /
+				    (life - (double)times[WAIT_CLASS_RUN_QUEUE]);
+
+		if (part < (is_emulated() ? parts[i] / 2 : parts[i]))
+			fail_msg("%s: %.1f %% in %s", name, part, wait_classes[classes[i]].name);
 	}
 }
 

@@ -463,26 +463,29 @@ static void add_latency(struct snapshot *snapshot)
 	const uint32_t first = string_pool_intern(&snapshot->strings, "pool", 4),
 		       second = string_pool_intern(&snapshot->strings, "kworker/0:1", 11);
 	struct latency *latency = &snapshot->latency;
-	struct latency_record *record = latency_add_record(snapshot, first, second, first);
+	struct latency_histogram *histogram;
 
 	latency->present = latency->is_whole = true;
 	latency->span_ns = 10000;
 	latency->events = 7;
 	latency->cost_ns = 900;
-	record->of[LATENCY_RUN_QUEUE] = (struct latency_histogram){.sum_ns = 12, .max_ns = 9};
-	record->of[LATENCY_RUN_QUEUE].buckets[1] = 1;
-	record->of[LATENCY_RUN_QUEUE].buckets[3] = 1;
-	record->times.of[WAIT_CLASS_FUTEX] = UINT64_MAX;
-	record->times.of[WAIT_CLASS_RUN_QUEUE] = 12;
-	record = latency_add_record(snapshot, second, second, first);
-	record->is_kernel = true;
-	record->of[LATENCY_BLOCKED] = (struct latency_histogram){.sum_ns = UINT64_MAX, .max_ns = UINT64_MAX};
-	record->of[LATENCY_BLOCKED].buckets[LATENCY_BUCKETS - 1] = UINT64_MAX;
+	latency_add_record(snapshot, first, second, first);
+	histogram = &latency_own_waits(latency, 0)->of[LATENCY_RUN_QUEUE];
+	*histogram = (struct latency_histogram){.sum_ns = 12, .max_ns = 9};
+	histogram->buckets[1] = 1;
+	histogram->buckets[3] = 1;
+	latency_add_record(snapshot, second, second, first)->is_kernel = true;
+	histogram = &latency_own_waits(latency, 1)->of[LATENCY_BLOCKED];
+	*histogram = (struct latency_histogram){.sum_ns = UINT64_MAX, .max_ns = UINT64_MAX};
+	histogram->buckets[LATENCY_BUCKETS - 1] = UINT64_MAX;
 	*MEMORY_APPEND(latency->shares, latency->share_count,
 		       latency->share_capacity) = (struct latency_share){.pid = 12};
-	latency->shares[0].of[LATENCY_RUN_QUEUE] = (struct latency_histogram){.sum_ns = 3, .max_ns = 3};
-	latency->shares[0].of[LATENCY_RUN_QUEUE].buckets[1] = 1;
-	latency->shares[0].times.of[WAIT_CLASS_RUN_QUEUE] = 3;
+	latency->shares[0].waits.of[LATENCY_RUN_QUEUE] = (struct latency_histogram){.sum_ns = 3, .max_ns = 3};
+	latency->shares[0].waits.of[LATENCY_RUN_QUEUE].buckets[1] = 1;
+	latency_add_time(latency, &(struct latency_time){0, 12, WAIT_CLASS_RUN_QUEUE, 3});
+	latency_add_time(latency,
+			 &(struct latency_time){0, LATENCY_PROCESS_UNKNOWN, WAIT_CLASS_RUN_QUEUE, 9});
+	latency_add_time(latency, &(struct latency_time){0, 0, WAIT_CLASS_FUTEX, UINT64_MAX});
 	*MEMORY_APPEND(latency->delays, latency->delay_count,
 		       latency->delay_capacity) = (struct latency_delay){
 		.culprit = 1, .time_ns = 8, .waits = 2, .wakes = 3};

@@ -259,26 +259,36 @@ static void test_latency(void **state)
 	/* what delayed groups that are not there is left out */
 	buffer_append_text(&text, "],\"delays\":[{\"victim\":1,\"culprit\":2,\"time_ns\":7,\"waits\":3},"
 				  "{\"victim\":99999},{\"victim\":0,\"culprit\":99999},"
-				  "{\"victim\":0,\"cause\":\"wakeup\"},{\"victim\":0,\"cause\":\"what\"}]}");
+				  "{\"victim\":0,\"cause\":\"wakeup\"},{\"victim\":0,\"cause\":\"what\"}]");
+	/* and times of such groups, or of no class; a class of a later version is another one */
+	buffer_append_text(&text, ",\"times\":[{\"group\":99999,\"class\":\"futex\",\"time_ns\":3},"
+				  "{\"group\":1,\"time_ns\":4},{\"group\":1,\"pid\":4294967295,"
+				  "\"class\":\"futex\",\"time_ns\":5},{\"group\":0,\"class\":\"what\"}]}");
 	snapshot = read_knowledge(text.data, "", "");
 	assert_true(snapshot->latency.present);
 	assert_int_equal(snapshot->latency.share_count, 1);
 	assert_int_equal(snapshot->latency.shares[0].pid, 4);
-	assert_int_equal(snapshot->latency.shares[0].of[LATENCY_RUN_QUEUE].buckets[1], 5);
+	assert_int_equal(snapshot->latency.shares[0].waits.of[LATENCY_RUN_QUEUE].buckets[1], 5);
 	assert_int_equal(snapshot->latency.delay_count, 3);
 	assert_int_equal(snapshot->latency.delays[0].culprit, 2);
 	assert_int_equal(snapshot->latency.delays[0].time_ns, 7);
 	assert_int_equal(snapshot->latency.delays[1].cause, LATENCY_CAUSE_WAKEUP);
 	assert_int_equal(snapshot->latency.delays[2].cause, LATENCY_CAUSE_OTHER);
+	assert_int_equal(snapshot->latency.time_count, 2);
+	assert_int_equal(snapshot->latency.times[0].record, 1);
+	assert_int_equal(snapshot->latency.times[0].pid, LATENCY_PROCESS_UNKNOWN);
+	assert_int_equal(snapshot->latency.times[0].class, WAIT_CLASS_FUTEX);
+	assert_int_equal(snapshot->latency.times[0].time_ns, 5);
+	assert_int_equal(snapshot->latency.times[1].class, WAIT_CLASS_OTHER);
 	assert_int_equal(snapshot->latency.span_ns, 5);
 	assert_int_equal(snapshot->latency.count, LATENCY_RECORDS_MAX + 1);
 	assert_string_equal(snapshot_text(snapshot, snapshot->latency.records[0].comm), "a");
 	assert_true(snapshot->latency.records[0].is_kernel);
-	assert_int_equal(snapshot->latency.records[0].of[LATENCY_BLOCKED].buckets[1], 2);
-	assert_int_equal(latency_count(&snapshot->latency.records[0].of[LATENCY_BLOCKED]),
+	assert_int_equal(latency_waits_of(&snapshot->latency, 0)->of[LATENCY_BLOCKED].buckets[1], 2);
+	assert_int_equal(latency_count(&latency_waits_of(&snapshot->latency, 0)->of[LATENCY_BLOCKED]),
 			 2 + 3 * (LATENCY_BUCKETS - 2));
-	assert_int_equal(latency_count(&snapshot->latency.records[0].of[LATENCY_RUN_QUEUE]), 0);
-	assert_int_equal(latency_count(&snapshot->latency.records[1].of[LATENCY_BLOCKED]), 0);
+	assert_int_equal(latency_count(&latency_waits_of(&snapshot->latency, 0)->of[LATENCY_RUN_QUEUE]), 0);
+	assert_int_equal(latency_count(&latency_waits_of(&snapshot->latency, 1)->of[LATENCY_BLOCKED]), 0);
 	snapshot_release(snapshot);
 	buffer_release(&text);
 	snapshot = read_knowledge("", "", "");

@@ -34,7 +34,7 @@ static void expect_window(const struct snapshot *snapshot)
 	assert_int_equal(snapshot_read_time(from, 0, METRIC_RUN_TIME_NS), 4000001000);
 	assert_int_equal(snapshot_find_resident(from, 10, 90210, &hint)->bytes, 4096);
 	assert_int_equal(from->cgroup_count, 1);
-	assert_int_equal(window->latency->latency.records[0].of[LATENCY_RUN_QUEUE].buckets[1], 2);
+	assert_int_equal(latency_waits_of(&window->latency->latency, 0)->of[LATENCY_RUN_QUEUE].buckets[1], 2);
 	ended = &window->ended;
 	assert_true(ended->told && ended->incomplete);
 	assert_int_equal(ended->count, 1);

@@ -20,13 +20,14 @@ static inline void delay_fixture_begin(struct snapshot *snapshot)
 /* The record of a thread in /a, which had one wait. */
 static inline uint32_t delay_fixture_names(struct snapshot *snapshot, const char *process, const char *thread)
 {
-	struct latency_record *record = latency_add_record(
-		snapshot, string_pool_intern(&snapshot->strings, process, strlen(process)),
-		string_pool_intern(&snapshot->strings, thread, strlen(thread)),
-		string_pool_intern(&snapshot->strings, "/a", 2));
+	struct latency_histogram *waits;
 
-	record->of[LATENCY_RUN_QUEUE].buckets[latency_bucket(1000000)] = 1;
-	record->of[LATENCY_RUN_QUEUE].max_ns = 1000000;
+	latency_add_record(snapshot, string_pool_intern(&snapshot->strings, process, strlen(process)),
+			   string_pool_intern(&snapshot->strings, thread, strlen(thread)),
+			   string_pool_intern(&snapshot->strings, "/a", 2));
+	waits = &latency_own_waits(&snapshot->latency, snapshot->latency.count - 1)->of[LATENCY_RUN_QUEUE];
+	waits->buckets[latency_bucket(1000000)] = 1;
+	waits->max_ns = 1000000;
 	return (uint32_t)snapshot->latency.count - 1;
 }
 
@@ -35,7 +36,8 @@ static inline uint32_t delay_fixture_other(struct snapshot *snapshot)
 {
 	const uint32_t name = snapshot_intern_own_name(&snapshot->strings, name_other);
 
-	latency_add_record(snapshot, name, name, name)
+	latency_add_record(snapshot, name, name, name);
+	latency_own_waits(&snapshot->latency, snapshot->latency.count - 1)
 		->of[LATENCY_RUN_QUEUE]
 		.buckets[latency_bucket(1000000)] = 1;
 	return (uint32_t)snapshot->latency.count - 1;

@@ -240,15 +240,16 @@ static const struct pair_thread quiet_threads[] = {
 static struct snapshot *open_with_waits(uint64_t wait, uint64_t count)
 {
 	struct snapshot *snapshot = pair_snapshot_open(PAIR_BEFORE_S, quiet_threads, COUNT(quiet_threads));
-	struct latency_record *record = latency_add_record(snapshot,
-							   string_pool_intern(&snapshot->strings, "pool", 4),
-							   string_pool_intern(&snapshot->strings, "pool", 4),
-							   string_pool_intern(&snapshot->strings, "/a", 2));
+	struct latency_histogram *waits;
 
+	latency_add_record(snapshot, string_pool_intern(&snapshot->strings, "pool", 4),
+			   string_pool_intern(&snapshot->strings, "pool", 4),
+			   string_pool_intern(&snapshot->strings, "/a", 2));
+	waits = &latency_own_waits(&snapshot->latency, snapshot->latency.count - 1)->of[LATENCY_RUN_QUEUE];
 	snapshot->latency.present = true;
 	snapshot->latency.span_ns = 1000000000;
-	record->of[LATENCY_RUN_QUEUE].buckets[latency_bucket(wait)] = count;
-	record->of[LATENCY_RUN_QUEUE].max_ns = wait;
+	waits->buckets[latency_bucket(wait)] = count;
+	waits->max_ns = wait;
 	snapshot_finish(snapshot);
 	return snapshot;
 }
@@ -256,10 +257,12 @@ static struct snapshot *open_with_waits(uint64_t wait, uint64_t count)
 static void add_other(struct snapshot *snapshot, uint64_t count)
 {
 	uint32_t name = snapshot_intern_own_name(&snapshot->strings, name_other);
-	struct latency_record *record = latency_add_record(snapshot, name, name, name);
+	struct latency_histogram *waits;
 
-	record->of[LATENCY_RUN_QUEUE].buckets[latency_bucket(1000)] = count;
-	record->of[LATENCY_RUN_QUEUE].max_ns = 1000;
+	latency_add_record(snapshot, name, name, name);
+	waits = &latency_own_waits(&snapshot->latency, snapshot->latency.count - 1)->of[LATENCY_RUN_QUEUE];
+	waits->buckets[latency_bucket(1000)] = count;
+	waits->max_ns = 1000;
 }
 
 /* Expects one outcome of the threads of both. */

@@ -557,10 +557,10 @@ static void fill_histogram(struct random_host *host, struct latency_histogram *h
 	histogram->max_ns = random_number(host);
 }
 
-static void fill_times(struct random_host *host, struct latency_class_times *times)
+static void fill_waits(struct random_host *host, struct latency_waits *waits)
 {
-	for (size_t i = WAIT_CLASS_UNKNOWN + 1; i < WAIT_CLASS_COUNT; i++)
-		times->of[i] = one_in(host, 4) ? random_number(host) : 0;
+	for (size_t kind = 0; kind < LATENCY_KIND_COUNT; kind++)
+		fill_histogram(host, &waits->of[kind]);
 }
 
 static void fill_latency(struct random_host *host, struct snapshot *snapshot)
@@ -579,9 +579,8 @@ static void fill_latency(struct random_host *host, struct snapshot *snapshot)
 			intern_name(snapshot, 3));
 
 		record->is_kernel = one_in(host, 2);
-		for (size_t kind = 0; kind < LATENCY_KIND_COUNT; kind++)
-			fill_histogram(host, &record->of[kind]);
-		fill_times(host, &record->times);
+		if (one_in(host, 2))
+			fill_waits(host, latency_own_waits(latency, latency->count - 1));
 	}
 	for (uint64_t count = latency->count != 0 ? random_below(host, 12) : 0; count > 0; count--) {
 		struct latency_share *share = MEMORY_APPEND(latency->shares, latency->share_count,
@@ -591,9 +590,17 @@ static void fill_latency(struct random_host *host, struct snapshot *snapshot)
 			.record = (uint32_t)random_below(host, latency->count),
 			.pid = (uint32_t)random_below(host, 5),
 		};
-		for (size_t kind = 0; kind < LATENCY_KIND_COUNT; kind++)
-			fill_histogram(host, &share->of[kind]);
-		fill_times(host, &share->times);
+		fill_waits(host, &share->waits);
+	}
+	for (uint64_t count = latency->count != 0 ? random_below(host, 30) : 0; count > 0; count--) {
+		const struct latency_time time = {
+			.record = (uint32_t)random_below(host, latency->count),
+			.pid = one_in(host, 3) ? LATENCY_PROCESS_UNKNOWN : (uint32_t)random_below(host, 5),
+			.class = (uint8_t)(1 + random_below(host, WAIT_CLASS_COUNT - 1)),
+			.time_ns = 1 + random_number(host) / 2,
+		};
+
+		latency_add_time(latency, &time);
 	}
 	for (uint64_t count = latency->count != 0 ? random_below(host, 20) : 0; count > 0; count--) {
 		struct latency_delay *delay = MEMORY_APPEND(latency->delays, latency->delay_count,

@@ -240,25 +240,20 @@ static bool latency_differs(const struct snapshot *a, const struct snapshot *b)
 			return differs("latency name", index);
 		NUMBER(latency.records[index].is_kernel);
 		for (size_t kind = 0; kind < LATENCY_KIND_COUNT; kind++) {
-			if (histograms_differ(&a->latency.records[index].of[kind],
-					      &b->latency.records[index].of[kind], index))
+			if (histograms_differ(&latency_waits_of(&a->latency, index)->of[kind],
+					      &latency_waits_of(&b->latency, index)->of[kind], index))
 				return true;
 		}
-		if (memcmp(&left->times, &right->times, sizeof(left->times)) != 0)
-			return differs("times of latency", index);
 	}
 	NUMBER(latency.share_count);
 	for (index = 0; index < a->latency.share_count; index++) {
 		NUMBER(latency.shares[index].record);
 		NUMBER(latency.shares[index].pid);
 		for (size_t kind = 0; kind < LATENCY_KIND_COUNT; kind++) {
-			if (histograms_differ(&a->latency.shares[index].of[kind],
-					      &b->latency.shares[index].of[kind], index))
+			if (histograms_differ(&a->latency.shares[index].waits.of[kind],
+					      &b->latency.shares[index].waits.of[kind], index))
 				return true;
 		}
-		if (memcmp(&a->latency.shares[index].times, &b->latency.shares[index].times,
-			   sizeof(a->latency.shares[index].times)) != 0)
-			return differs("times of a share", index);
 	}
 	NUMBER(latency.delay_count);
 	for (index = 0; index < a->latency.delay_count; index++) {
@@ -268,6 +263,13 @@ static bool latency_differs(const struct snapshot *a, const struct snapshot *b)
 		NUMBER(latency.delays[index].time_ns);
 		NUMBER(latency.delays[index].waits);
 		NUMBER(latency.delays[index].wakes);
+	}
+	NUMBER(latency.time_count);
+	for (index = 0; index < a->latency.time_count; index++) {
+		NUMBER(latency.times[index].record);
+		NUMBER(latency.times[index].pid);
+		NUMBER(latency.times[index].class);
+		NUMBER(latency.times[index].time_ns);
 	}
 	return false;
 }

@@ -399,15 +399,20 @@ static void fill_latency(struct snapshot *snapshot)
 	snapshot->latency.events = random_below(100);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		const uint32_t name = string_pool_intern(&snapshot->strings, names[i], strlen(names[i]));
-		struct latency_record *record;
+		const uint32_t index = (uint32_t)snapshot->latency.count;
+		struct latency_waits *waits;
 
 		if (one_in(2))
 			continue;
-		record = latency_add_record(snapshot, name, name, name);
-		record->of[LATENCY_RUN_QUEUE].buckets[random_below(LATENCY_BUCKETS)] = random_below(9);
-		record->of[LATENCY_BLOCKED].sum_ns = random_below(NS_PER_S);
-		record->times.of[WAIT_CLASS_FUTEX] = random_below(NS_PER_S);
-		record->times.of[WAIT_CLASS_DISK] = random_below(NS_PER_S);
+		latency_add_record(snapshot, name, name, name);
+		waits = latency_own_waits(&snapshot->latency, index);
+		waits->of[LATENCY_RUN_QUEUE].buckets[random_below(LATENCY_BUCKETS)] = random_below(9);
+		waits->of[LATENCY_BLOCKED].sum_ns = random_below(NS_PER_S);
+		latency_add_time(&snapshot->latency,
+				 &(struct latency_time){index, LATENCY_PROCESS_UNKNOWN, WAIT_CLASS_DISK,
+							random_below(NS_PER_S)});
+		latency_add_time(&snapshot->latency,
+				 &(struct latency_time){index, 0, WAIT_CLASS_FUTEX, random_below(NS_PER_S)});
 	}
 	for (uint32_t i = 0; i < snapshot->latency.count; i++)
 		*MEMORY_APPEND(snapshot->latency.delays, snapshot->latency.delay_count,

@@ -26,12 +26,14 @@ static uint32_t intern(struct snapshot *snapshot, const char *name)
 static void add_waits(struct snapshot *snapshot, const char *process, const char *thread, const char *cgroup,
 		      enum latency_kind kind, uint64_t wait, uint64_t count)
 {
-	struct latency_record *record = latency_add_record(
-		snapshot, intern(snapshot, process), intern(snapshot, thread), intern(snapshot, cgroup));
+	struct latency_histogram *waits;
 
-	record->of[kind].buckets[latency_bucket(wait)] = count;
-	record->of[kind].sum_ns = wait * count;
-	record->of[kind].max_ns = wait;
+	latency_add_record(snapshot, intern(snapshot, process), intern(snapshot, thread),
+			   intern(snapshot, cgroup));
+	waits = &latency_own_waits(&snapshot->latency, snapshot->latency.count - 1)->of[kind];
+	waits->buckets[latency_bucket(wait)] = count;
+	waits->sum_ns = wait * count;
+	waits->max_ns = wait;
 }
 
 /* Two web workers in one cgroup, a pool in another; `round` counts from 0. */
@@ -176,7 +178,7 @@ static void add_share(struct snapshot *snapshot, uint32_t pid, uint64_t wait, ui
 {
 	struct latency *latency = &snapshot->latency;
 	struct latency_share share = {.record = (uint32_t)latency->count - 1, .pid = pid};
-	struct latency_histogram *histogram = &share.of[LATENCY_RUN_QUEUE];
+	struct latency_histogram *histogram = &share.waits.of[LATENCY_RUN_QUEUE];
 
 	histogram->buckets[latency_bucket(wait)] = count;
 	histogram->sum_ns = wait * count;
@@ -318,6 +320,41 @@ static void test_processes_unknown(void **state)
 	expect_exact(table, "30 pool", COLUMN_WAITS, 1);
 	table = table_with(AXIS_PROCESS, NULL);
 	expect_exact(table, "web", COLUMN_WAITS, 23);
+}
+
+/* Rows of processes have their own times; time of unknown processes may be of any that has the names. */
+static void test_times(void **state)
+{
+	const enum column futex = column_of_wait_class(WAIT_CLASS_FUTEX);
+	struct snapshot *first = make_twins(0), *second = make_twins(1);
+	struct view view = fixture_view(TAB_TIME, WINDOW_MODE_INTERVAL, AXIS_PID);
+	struct table *table;
+
+	(void)state;
+	snapshot_finish(first);
+	session_add_round(session, first);
+	second->latency.span_ns = MS(2000);
+	latency_add_record(second, intern(second, "web"), intern(second, "worker-1"), intern(second, "/a"));
+	latency_add_record(second, intern(second, "pool"), intern(second, "pool"), intern(second, "/a"));
+	latency_add_time(&second->latency, &(struct latency_time){0, 10, WAIT_CLASS_FUTEX, MS(1500)});
+	latency_add_time(&second->latency, &(struct latency_time){0, 20, WAIT_CLASS_FUTEX, MS(400)});
+	latency_add_time(&second->latency, &(struct latency_time){0, 20, WAIT_CLASS_POLL, MS(1600)});
+	latency_add_time(&second->latency, &(struct latency_time){1, 30, WAIT_CLASS_FUTEX, MS(2000)});
+	latency_add_time(&second->latency,
+			 &(struct latency_time){0, LATENCY_PROCESS_UNKNOWN, WAIT_CLASS_FUTEX, MS(500)});
+	snapshot_finish(second);
+	session_add_round(session, second);
+	table = fixture_table_of(session, &view);
+	expect_at_least(table, "10 web", futex, MS(1500));
+	expect_at_least(table, "20 web", futex, MS(400));
+	expect_exact(table, "30 pool", futex, MS(2000));
+	view_release(&view);
+	view = fixture_view(TAB_TIME, WINDOW_MODE_INTERVAL, AXIS_PROCESS);
+	table = fixture_table_of(session, &view);
+	expect_exact(table, "web", futex, MS(2400));
+	expect_exact(table, "pool", futex, MS(2000));
+	expect_exact(table, "web", column_of_wait_class(WAIT_CLASS_POLL), MS(1600));
+	view_release(&view);
 }
 
 /* Older files have no shares. */
@@ -811,6 +848,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_processes, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_filtered_pool, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_processes_unknown, open_session, close_session),
+		cmocka_unit_test_setup_teardown(test_times, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_processes_of_old_files, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_way_back, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_other, open_session, close_session),

@@ -139,7 +139,9 @@ static void add_record(struct snapshot *snapshot, const char *name, uint64_t wai
 {
 	uint32_t id = string_pool_intern(&snapshot->strings, name, strlen(name));
 
-	add_wait(&latency_add_record(snapshot, id, id, id)->of[LATENCY_BLOCKED], wait);
+	latency_add_record(snapshot, id, id, id);
+	add_wait(&latency_own_waits(&snapshot->latency, snapshot->latency.count - 1)->of[LATENCY_BLOCKED],
+		 wait);
 }
 
 static const struct latency_record *find(const struct snapshot *snapshot, const char *name)
@@ -149,6 +151,13 @@ static const struct latency_record *find(const struct snapshot *snapshot, const 
 			return &snapshot->latency.records[i];
 	}
 	return NULL;
+}
+
+static const struct latency_histogram *find_blocked(const struct snapshot *snapshot, const char *name)
+{
+	const size_t index = (size_t)(find(snapshot, name) - snapshot->latency.records);
+
+	return &latency_waits_of(&snapshot->latency, index)->of[LATENCY_BLOCKED];
 }
 
 static void test_sums(void **state)
@@ -170,10 +179,10 @@ static void test_sums(void **state)
 	assert_int_equal(sums->latency.span_ns, 30);
 	assert_int_equal(sums->latency.count, 2);
 	assert_int_equal(sums->triple_count, 2);
-	assert_int_equal(latency_count(&find(sums, "web")->of[LATENCY_BLOCKED]), 2);
-	assert_int_equal(find(sums, "web")->of[LATENCY_BLOCKED].max_ns, 300);
-	assert_int_equal(find(sums, "web")->of[LATENCY_BLOCKED].sum_ns, 400);
-	assert_int_equal(find(sums, "pool")->of[LATENCY_BLOCKED].sum_ns, 7);
+	assert_int_equal(latency_count(find_blocked(sums, "web")), 2);
+	assert_int_equal(find_blocked(sums, "web")->max_ns, 300);
+	assert_int_equal(find_blocked(sums, "web")->sum_ns, 400);
+	assert_int_equal(find_blocked(sums, "pool")->sum_ns, 7);
 	assert_int_equal(latency_sums_other(sums), UINT32_MAX);
 	snapshot_release(sums);
 	snapshot_release(first);
@@ -195,10 +204,10 @@ static void test_sums_are_bounded(void **state)
 	free(latency_sums_add(sums, more));
 	free(latency_sums_add(sums, more));
 	assert_int_equal(sums->latency.count, LATENCY_RECORDS_MAX + 1);
-	assert_int_equal(latency_count(&find(sums, name_other.text)->of[LATENCY_BLOCKED]), 200);
+	assert_int_equal(latency_count(find_blocked(sums, name_other.text)), 200);
 	assert_ptr_equal(&sums->latency.records[latency_sums_other(sums)], find(sums, name_other.text));
 	for (size_t i = 0; i < sums->latency.count; i++)
-		count += latency_count(&sums->latency.records[i].of[LATENCY_BLOCKED]);
+		count += latency_count(&latency_waits_of(&sums->latency, i)->of[LATENCY_BLOCKED]);
 	assert_int_equal(count, 2 * (LATENCY_RECORDS_MAX + 100));
 	snapshot_release(sums);
 	snapshot_release(more);
@@ -211,7 +220,7 @@ static void add_share(struct snapshot *snapshot, uint32_t record, uint32_t pid, 
 	struct latency *latency = &snapshot->latency;
 	struct latency_share share = {.record = record, .pid = pid};
 
-	add_wait(&share.of[LATENCY_RUN_QUEUE], wait);
+	add_wait(&share.waits.of[LATENCY_RUN_QUEUE], wait);
 	*MEMORY_APPEND(latency->shares, latency->share_count, latency->share_capacity) = share;
 }
 
@@ -222,7 +231,7 @@ static uint64_t count_share(const struct snapshot *snapshot, const char *name, u
 	for (size_t i = 0; i < latency->share_count; i++) {
 		if (latency->shares[i].pid == pid &&
 		    &latency->records[latency->shares[i].record] == find(snapshot, name))
-			return latency_count(&latency->shares[i].of[LATENCY_RUN_QUEUE]);
+			return latency_count(&latency->shares[i].waits.of[LATENCY_RUN_QUEUE]);
 	}
 	return 0;
 }
@@ -270,12 +279,85 @@ static void test_shares_end(void **state)
 	now->start_time[0] = 100;
 	now->start_time[1] = 300;
 	snapshot_finish(now);
-	latency_end_shares(&sums->latency, now, 200 * NS_PER_TICK);
+	latency_end_processes(&sums->latency, now, 200 * NS_PER_TICK);
 	assert_int_equal(sums->latency.share_count, 2);
 	assert_int_equal(count_share(sums, "web", 7), 1);
 	assert_int_equal(count_share(sums, "web", 0), 2);
 	snapshot_release(sums);
 	snapshot_release(now);
+}
+
+/* --- times --- */
+
+static uint64_t find_time(const struct latency *latency, uint32_t record, uint32_t pid, uint8_t class)
+{
+	uint64_t time_ns = 0;
+
+	for (size_t i = 0; i < latency->time_count; i++) {
+		const struct latency_time *time = &latency->times[i];
+
+		if (time->record == record && time->pid == pid && time->class == class) {
+			assert_int_equal(time_ns, 0);
+			time_ns = time->time_ns;
+		}
+	}
+	return time_ns;
+}
+
+/* Times of the same names, process and class are one; those of processes that end are of ended ones. */
+static void test_times(void **state)
+{
+	struct snapshot *sums = snapshot_create(), *round = snapshot_create(), *gone = snapshot_create();
+	const struct latency *latency = &sums->latency;
+
+	(void)state;
+	add_record(round, "web", 1);
+	add_record(round, "pool", 0);
+	latency_add_time(&round->latency, &(struct latency_time){0, 7, WAIT_CLASS_FUTEX, 100});
+	latency_add_time(&round->latency, &(struct latency_time){0, 8, WAIT_CLASS_FUTEX, 50});
+	latency_add_time(&round->latency,
+			 &(struct latency_time){1, LATENCY_PROCESS_UNKNOWN, WAIT_CLASS_DISK, 5});
+	latency_add_time(&round->latency, &(struct latency_time){1, 7, WAIT_CLASS_DISK, 0});
+	free(latency_sums_add(sums, round));
+	free(latency_sums_add(sums, round));
+	assert_int_equal(latency->time_count, 3);
+	assert_int_equal(find_time(latency, 0, 7, WAIT_CLASS_FUTEX), 200);
+	assert_int_equal(find_time(latency, 1, LATENCY_PROCESS_UNKNOWN, WAIT_CLASS_DISK), 10);
+	snapshot_add_thread(gone, 7, 7);
+	snapshot_add_thread(gone, 8, 8);
+	snapshot_finish(gone);
+	latency_end_gone(&sums->latency, gone);
+	assert_int_equal(latency->time_count, 2);
+	assert_int_equal(find_time(latency, 0, 0, WAIT_CLASS_FUTEX), 300);
+	assert_int_equal(find_time(latency, 1, LATENCY_PROCESS_UNKNOWN, WAIT_CLASS_DISK), 10);
+	snapshot_release(sums);
+	snapshot_release(round);
+	snapshot_release(gone);
+}
+
+/* Processes without end: the longest times keep theirs, and no time is lost. */
+static void test_times_are_bounded(void **state)
+{
+	struct snapshot *sums = snapshot_create(), *more = snapshot_create();
+	const struct latency *latency = &sums->latency;
+	uint64_t expected = 0, time_ns = 0;
+
+	(void)state;
+	add_record(more, "web", 1);
+	for (uint32_t pid = 1; pid <= LATENCY_TIMES_MAX + 100; pid++) {
+		latency_add_time(&more->latency, &(struct latency_time){0, pid, WAIT_CLASS_POLL, pid});
+		expected += pid;
+	}
+	free(latency_sums_add(sums, more));
+	assert_in_range(latency->time_count, LATENCY_TIMES_MAX / 4, LATENCY_TIMES_MAX);
+	assert_int_equal(find_time(latency, 0, LATENCY_TIMES_MAX + 100, WAIT_CLASS_POLL),
+			 LATENCY_TIMES_MAX + 100);
+	assert_int_equal(find_time(latency, 0, 1, WAIT_CLASS_POLL), 0);
+	for (size_t i = 0; i < latency->time_count; i++)
+		time_ns += latency->times[i].time_ns;
+	assert_int_equal(time_ns, expected);
+	snapshot_release(sums);
+	snapshot_release(more);
 }
 
 /* Processes without end do not take memory without end: those with the most waits stay. */
@@ -309,6 +391,8 @@ int main(void)
 		cmocka_unit_test(test_sums_are_bounded),
 		cmocka_unit_test(test_shares),
 		cmocka_unit_test(test_shares_end),
+		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_times_are_bounded),
 		cmocka_unit_test(test_shares_are_bounded),
 	};
 

@@ -611,15 +611,16 @@ static void test_limit_cuts_the_end_off(void **state)
 static void add_waits(struct snapshot *snapshot, const char *process, const char *thread, uint64_t wait,
 		      uint64_t count)
 {
-	struct latency_record *record = latency_add_record(
-		snapshot, string_pool_intern(&snapshot->strings, process, strlen(process)),
-		string_pool_intern(&snapshot->strings, thread, strlen(thread)),
-		string_pool_intern(&snapshot->strings, "/a", 2));
+	struct latency_histogram *waits;
 
+	latency_add_record(snapshot, string_pool_intern(&snapshot->strings, process, strlen(process)),
+			   string_pool_intern(&snapshot->strings, thread, strlen(thread)),
+			   string_pool_intern(&snapshot->strings, "/a", 2));
+	waits = &latency_own_waits(&snapshot->latency, snapshot->latency.count - 1)->of[LATENCY_RUN_QUEUE];
 	snapshot->latency.present = true;
 	snapshot->latency.span_ns = 2000000000;
-	record->of[LATENCY_RUN_QUEUE].buckets[latency_bucket(wait)] = count;
-	record->of[LATENCY_RUN_QUEUE].max_ns = wait;
+	waits->buckets[latency_bucket(wait)] = count;
+	waits->max_ns = wait;
 }
 
 static void add_threads_that_wait(struct snapshot *snapshot, uint64_t worker_wait)
@@ -665,16 +666,17 @@ static void test_latency(void **state)
  */
 static void test_latency_of_others(void **state)
 {
-	struct latency_record *record;
+	struct latency_histogram *waits;
 	uint32_t name;
 
 	(void)state;
 	add_threads_that_wait(before, 2000000);
 	add_threads_that_wait(after, 8000000);
 	name = snapshot_intern_own_name(&after->strings, name_other);
-	record = latency_add_record(after, name, name, name);
-	record->of[LATENCY_RUN_QUEUE].buckets[latency_bucket(1000)] = 6;
-	record->of[LATENCY_RUN_QUEUE].max_ns = 1000;
+	latency_add_record(after, name, name, name);
+	waits = &latency_own_waits(&after->latency, after->latency.count - 1)->of[LATENCY_RUN_QUEUE];
+	waits->buckets[latency_bucket(1000)] = 6;
+	waits->max_ns = 1000;
 	diff_fixture_compare(AXIS_THREAD);
 	choose(SECTION_LATENCY);
 	choose_columns("group,metric,arrow,delta");

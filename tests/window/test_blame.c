@@ -166,7 +166,7 @@ static void add_share(struct snapshot *round, uint32_t record, uint32_t pid)
 						    round->latency.share_capacity);
 
 	*share = (struct latency_share){.record = record, .pid = pid};
-	share->of[LATENCY_RUN_QUEUE].buckets[10] = 1;
+	share->waits.of[LATENCY_RUN_QUEUE].buckets[10] = 1;
 }
 
 /* In rounds known only by who ended in them, waits of living processes stay with those processes. */
@@ -193,7 +193,7 @@ static void test_told_rounds(void **state)
 		assert_true(spans.base.shares[i].pid == 7 || spans.base.shares[i].pid == 0);
 		*(spans.base.shares[i].pid == 7
 			  ? &living
-			  : &ended) += spans.base.shares[i].of[LATENCY_RUN_QUEUE].buckets[10];
+			  : &ended) += spans.base.shares[i].waits.of[LATENCY_RUN_QUEUE].buckets[10];
 	}
 	assert_int_equal(living, 2);
 	assert_int_equal(ended, 2);
