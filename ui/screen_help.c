@@ -168,6 +168,7 @@ static void add_marks(struct entries *entries)
 		{"-", "does not apply, or was not measured in this file"},
 		{marks->resolving, "not known yet"},
 		{marks->at_least, "before a number: some threads are not in it"},
+		{"~", "before a number: divided by what the threads waited for at up to 30 readings"},
 		{"*", "after a word or set: not all threads agree"},
 		{marks->ellipsis, "where a text was cut"},
 		{marks->above, "number of rows above; likewise below"},

@@ -78,6 +78,8 @@ const char *report_state_name(const struct cell *cell)
 
 	if (cell->state == CELL_VALUE && cell->several)
 		return "several";
+	if (cell->state == CELL_VALUE && cell->sampled && !cell->partial)
+		return "sampled";
 	return cell->state == CELL_VALUE && cell->partial ? "partial" : names[cell->state];
 }
 

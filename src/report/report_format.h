@@ -17,7 +17,8 @@ struct report_format_entry {
 #include "report_format.def"
 #undef REPORT_FORMAT
 
-/* State of a cell in CSV and JSON: "ok", "absent", "unavailable", "partial", "" for an empty one. */
+/* State of a cell in CSV and JSON: "ok", "absent", "unavailable", "partial", "sampled", "" for an empty one.
+ */
 const char *report_state_name(const struct cell *cell);
 
 /* The reason behind an unavailable or partial cell, as in files; NULL for others. */

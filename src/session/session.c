@@ -52,6 +52,7 @@ void session_release(struct session *session)
 	courses_release(&session->courses);
 	rounds_release(&session->rounds);
 	task_field_owner_release(session->scheduler);
+	buffer_release(&session->chosen.rows);
 	free(session);
 }
 
@@ -61,6 +62,7 @@ void rounds_release(struct rounds *rounds)
 	origin_release(&rounds->lately);
 	origin_release(&rounds->base);
 	latency_spans_release(&rounds->latency);
+	wait_samples_release(&rounds->samples);
 }
 
 /* Notes what ended between the newest round and one that comes after it, in what ended since an origin. */
@@ -92,6 +94,7 @@ static void rounds_add(struct rounds *rounds, struct snapshot *snapshot)
 	origin_set(&rounds->lately, before, false);
 	fold_ended(rounds, &rounds->lately, WINDOW_MODE_INTERVAL, &ending, left_ns);
 	fold_ended(rounds, &rounds->base, WINDOW_MODE_BASE, &ending, left_ns);
+	wait_samples_add(&rounds->samples, before, snapshot, before_of);
 	still = origin_find_still(snapshot, before, before_of);
 	origin_follow(&rounds->base, before, snapshot, before_of, still);
 	origin_follow(&rounds->lately, before, snapshot, before_of, still);
@@ -368,6 +371,8 @@ struct window session_window(const struct session *session, enum window_mode mod
 									 : REASON_NOT_READ;
 	window.latency = latency_of(session, mode);
 	window.ended = session_ended(session, mode);
+	if (!session->is_moment && rounds->samples.readings >= WAIT_SAMPLES_LEAST)
+		window.samples = &rounds->samples;
 	return window;
 }
 

@@ -164,7 +164,8 @@ void session_table_fill(struct session *session, const struct view *view, struct
 
 /*
  * Adds to view->left_out the columns of time in classes in which the threads of the view have spent less than
- * 1 % of one thread's time since measuring began; all of them where it was not measured.
+ * 1 % of one thread's time since measuring began, or in the samples; all of them where neither is known. A
+ * class that was not left out stays until the view shows other threads.
  */
 void session_leave_out_classes(struct session *session, struct view *view);
 

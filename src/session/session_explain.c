@@ -74,12 +74,12 @@ static void append_exact_value(const struct explanation *explanation)
 	struct column_values values;
 	struct arena arena = {0};
 	struct cell cell;
-	const char *at_least;
+	const char *bound;
 	char digits[28];
 
 	reduce_column(&explanation->window, &explanation->shown, explanation->column, &values);
 	column_cell(&explanation->shown, &values, 0, &arena, &cell);
-	at_least = cell.partial ? "at least " : "";
+	bound = cell.partial ? "at least " : cell.sampled ? "about " : "";
 	if (cell.state == CELL_UNAVAILABLE)
 		append_unavailable(explanation, cell.reason);
 	else if (cell.state == CELL_ABSENT && column_is_task_field(explanation->column))
@@ -91,11 +91,11 @@ static void append_exact_value(const struct explanation *explanation)
 	else if (cell.state == CELL_ABSENT)
 		buffer_append_text(lines, "Does not apply here, or there is nothing to divide by.\n");
 	else if (cell.form == CELL_FORM_INTEGER)
-		buffer_append_format(lines, "Value: %s%s%s\n", at_least,
+		buffer_append_format(lines, "Value: %s%s%s\n", bound,
 				     humanize_digits(cell.value.integer, digits),
 				     unit_word(explanation->column, &cell));
 	else if (cell.form == CELL_FORM_REAL)
-		buffer_append_format(lines, "Value: %s%.3f%s\n", at_least, cell.value.real,
+		buffer_append_format(lines, "Value: %s%.3f%s\n", bound, cell.value.real,
 				     unit_word(explanation->column, &cell));
 	column_values_release(&values);
 	arena_release(&arena);

@@ -7,6 +7,7 @@
 #include "session.h"
 #include "table/value_cell.h"
 #include "window/latency_spans.h"
+#include "window/wait_samples.h"
 
 /*
  * Declarations for the files of the session only. Those without `session_` in their name know nothing
@@ -41,6 +42,7 @@ struct rounds {
 	struct origin lately; /* the round before */
 	struct origin base;
 	struct latency_spans latency;
+	struct wait_samples samples;
 	bool base_is_void; /* nothing can be counted from it */
 	bool base_is_lost; /* `base` is not the one that there was */
 };
@@ -68,6 +70,10 @@ struct session {
 	struct task_field_owner *scheduler; /* a reference: see session_scheduler() */
 	struct row_values kept_rows;        /* see session_keep_rows() */
 	struct name_ranks name_ranks;
+	struct {
+		struct buffer rows; /* signature of the view that they were chosen for */
+		uint32_t classes;   /* bits by enum wait_class: shown as long as the view is that one */
+	} chosen;
 };
 
 /* --- session.c --- */

@@ -485,29 +485,68 @@ struct session_identity session_identify(struct session *session, const struct v
 	return identity;
 }
 
+/* The classes in which the rows spent a part of the time that counts, since measuring began. */
+static uint32_t find_measured_classes(const struct window *window, const struct shown *shown)
+{
+	uint32_t classes = 0;
+
+	for (enum wait_class class = WAIT_CLASS_RUN_QUEUE + 1; class < WAIT_CLASS_COUNT; class ++) {
+		struct row_time *times = reduce_times(window, shown, class);
+		uint64_t time = 0;
+
+		for (size_t row = 0; row < shown->row_count; row++)
+			time = number_add_saturating(
+				time, number_add_saturating(times[row].known_ns, times[row].unknown_ns));
+		if (time >= window->latency->span_ns / RARE_PART)
+			classes |= UINT32_C(1) << class;
+		free(times);
+	}
+	return classes;
+}
+
+/* The same by samples. */
+static uint32_t find_sampled_classes(const struct wait_samples *samples, const struct shown *shown)
+{
+	double shares[WAIT_CLASS_COUNT] = {0};
+	uint32_t classes = 0;
+
+	for (size_t k = 0; k < shown->count; k++)
+		wait_samples_divide(samples, shown->now, shown->threads[k], shares);
+	for (size_t class = WAIT_CLASS_RUN_QUEUE + 1; class < WAIT_CLASS_COUNT; class ++) {
+		if (shares[class] >= 1.0 / RARE_PART)
+			classes |= UINT32_C(1) << class;
+	}
+	return classes;
+}
+
 void session_leave_out_classes(struct session *session, struct view *view)
 {
 	const struct window window = session_window(session, WINDOW_MODE_TOTAL);
+	const bool is_measured = window.latency != NULL && window.latency->span_ns != 0;
+	struct buffer signature = {0};
 	struct row_values rows = {0};
-	bool is_known = false;
+	uint32_t classes = 0;
 
-	if (window.latency != NULL) {
+	if (is_measured || window.samples != NULL) {
 		session_find_rows(session, view, &rows);
-		is_known = reduce_times_missing(&window, &rows.shown) == REASON_READ;
-	}
-	for (enum wait_class class = WAIT_CLASS_RUN_QUEUE + 1; class < WAIT_CLASS_COUNT; class ++) {
-		struct row_time *times = is_known ? reduce_times(&window, &rows.shown, class) : NULL;
-		uint64_t time = 0;
-
-		for (size_t row = 0; is_known && row < rows.shown.row_count; row++)
-			time = number_add_saturating(
-				time, number_add_saturating(times[row].known_ns, times[row].unknown_ns));
-		if (!is_known || time < window.latency->span_ns / RARE_PART)
-			column_set_add(&view->left_out, column_of_wait_class(class));
-		free(times);
-	}
-	if (window.latency != NULL)
+		if (is_measured && reduce_times_missing(&window, &rows.shown) == REASON_READ)
+			classes = find_measured_classes(&window, &rows.shown);
+		else if (window.samples != NULL && !rows.shown.by_thread)
+			classes = find_sampled_classes(window.samples, &rows.shown);
 		session_keep_rows(session, &rows, NULL);
+	}
+	buffer_append_format(&signature, "%d ", is_measured);
+	view_append_signature(view, view->grouping.axis, view->step_count, &signature);
+	if (order_bytes(session->chosen.rows.data, session->chosen.rows.length, signature.data,
+			signature.length) == 0)
+		classes |= session->chosen.classes;
+	buffer_release(&session->chosen.rows);
+	session->chosen.rows = signature;
+	session->chosen.classes = classes;
+	for (enum wait_class class = WAIT_CLASS_RUN_QUEUE + 1; class < WAIT_CLASS_COUNT; class ++) {
+		if ((classes >> class & 1) == 0)
+			column_set_add(&view->left_out, column_of_wait_class(class));
+	}
 }
 
 static int compare_users(const void *a, const void *b)

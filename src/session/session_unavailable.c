@@ -133,6 +133,7 @@ struct question {
 	const struct view *view;
 	const struct column_entry *entry;
 	bool of_file;
+	bool has_samples; /* of what threads wait for */
 };
 
 /* Judges columns with one source of their own. */
@@ -150,6 +151,11 @@ static struct refusal refuse_resident(const struct question *question)
 static struct refusal refuse_latency(const struct question *question)
 {
 	return refusal_of_feature(question->now, FEATURE_LATENCY);
+}
+
+static struct refusal refuse_time(const struct question *question)
+{
+	return question->has_samples ? nothing_refused : refuse_latency(question);
 }
 
 /* Delays and wakes are counted by name only. */
@@ -225,7 +231,7 @@ static struct refusal (*const refuse_kinds[COLUMN_OPERATION_COUNT])(const struct
 	[COLUMN_OPERATION_LATENCY] = refuse_latency,     [COLUMN_OPERATION_LIVES] = refuse_lives,
 	[COLUMN_OPERATION_CGROUP] = refuse_cgroup,       [COLUMN_OPERATION_IDENTITY] = refuse_identity,
 	[COLUMN_OPERATION_BAR] = refuse_nothing,         [COLUMN_OPERATION_BLAME] = refuse_blame,
-	[COLUMN_OPERATION_TIME] = refuse_latency,        [COLUMN_OPERATION_WAITING] = refuse_waiting,
+	[COLUMN_OPERATION_TIME] = refuse_time,           [COLUMN_OPERATION_WAITING] = refuse_waiting,
 	[COLUMN_OPERATION_WAITS_FOR] = refuse_waits_for,
 };
 
@@ -239,7 +245,8 @@ static struct refusal refusal_of_column(const struct session *session, const str
 	entry = column_entry(column);
 	if (refuse_kinds[entry->operation] != NULL)
 		return refuse_kinds[entry->operation](
-			&(struct question){session->rounds.now, view, entry, session->is_file});
+			&(struct question){session->rounds.now, view, entry, session->is_file,
+					   session_window(session, view->mode).samples != NULL});
 	return column_has(entry, COLUMN_OF_METRICS) ? refusal_of_metrics(session->rounds.now, view, entry)
 						    : nothing_refused;
 }

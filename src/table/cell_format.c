@@ -258,7 +258,9 @@ void cell_format_cell(struct buffer *buffer, const struct cell *cell)
 		buffer_append_text(buffer, "·");
 		break;
 	case CELL_VALUE:
-		buffer_append_text(buffer, cell_format_has_partial_mark(cell) ? "≥" : "");
+		buffer_append_text(buffer, cell_format_has_partial_mark(cell) ? "≥"
+					   : cell->sampled                    ? "~"
+									      : "");
 		append_cell_value(buffer, cell);
 		break;
 	}

@@ -89,12 +89,15 @@ static void append_cell_number(struct buffer *buffer, const struct cell *cell,
 	const struct unit_format format = format_of(cell->unit);
 	const double number = cell_number(cell) * format.scale;
 	const bool is_change = cell_style_is_change[cell->style];
-	const bool is_whole = cell->form == CELL_FORM_INTEGER || cell->style == CELL_STYLE_PERCENT_WHOLE ||
+	const bool is_whole = cell->form == CELL_FORM_INTEGER || cell->sampled ||
+			      cell->style == CELL_STYLE_PERCENT_WHOLE ||
 			      ((is_change || cell->style == CELL_STYLE_VALUE) && cell->unit != UNIT_PERCENT &&
 			       cell->value.real == trunc(cell->value.real));
 
 	if (cell->partial)
 		buffer_append_text(buffer, marks->at_least);
+	else if (cell->sampled)
+		buffer_append_char(buffer, '~');
 	buffer_append_text(buffer, is_change && number > 0 ? "+" : "");
 	/* both marks leave five cells: no room for a fraction, but a bound stays one */
 	if (cell->partial && cell->rose)

@@ -76,6 +76,7 @@ struct cell {
 	enum cell_style style;
 	bool partial;   /* some members are unavailable: `≥` */
 	bool rose;      /* a peak that rose inside the span: `+` */
+	bool sampled;   /* from samples: `~`, without decimals */
 	bool unanimous; /* of a category or set: all members agree */
 	bool several;   /* a text with a number, which value.integer holds: "4 pids" */
 	bool counted;   /* a text that ends in a number of threads, to be shown after `×`: "poll ×4" */

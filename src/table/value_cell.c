@@ -208,6 +208,7 @@ void value_cell(const struct column_values *values, const struct value *value, s
 			     value->form == VALUE_FORM_SHARES);
 	ret_cell->reason = ret_cell->partial ? value->reason : REASON_READ;
 	ret_cell->rose = value->rose;
+	ret_cell->sampled = value->sampled;
 	switch (value->form) {
 	case VALUE_FORM_WHOLE:
 	case VALUE_FORM_REAL:
@@ -315,6 +316,7 @@ void value_report_cell(const struct column_values *values, const struct value *v
 	ret_cell->style = column_is_derived(values->column) ? CELL_STYLE_DERIVED : CELL_STYLE_VALUE;
 	ret_cell->partial = value->partial && !is_mean(values);
 	ret_cell->reason = ret_cell->partial ? value->reason : REASON_READ;
+	ret_cell->sampled = value->sampled;
 	value_number(value, &ret_cell->sort);
 	set_number(value, ret_cell);
 	set_report_text(values, value, arena, ret_cell);

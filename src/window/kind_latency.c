@@ -258,18 +258,93 @@ static bool is_rate_of_time(const struct column_values *values)
 	return values->mode == WINDOW_MODE_RATE || values->basis != WINDOW_MEASURED;
 }
 
+/* Time in a class by samples. */
+struct sampling {
+	struct window_counter counters[2]; /* of the time on CPUs and run queues */
+	bool *measured;                    /* by flags */
+};
+
+/* Whether readings before told what threads waited for; a throttled thread is on a run queue. */
+static bool can_sample(const struct reducer *reducer)
+{
+	const struct window *window = reducer->window;
+
+	return window->samples != NULL && window->from != NULL && window->basis == WINDOW_MEASURED &&
+	       reducer->entry->inputs[0] != WAIT_CLASS_THROTTLED;
+}
+
+static void begin_sampling(struct reducer *reducer)
+{
+	static const int inputs[] = {METRIC_RUN_TIME_NS, METRIC_WAIT_TIME_NS};
+	struct sampling *sampling = memory_allocate_zero(1, sizeof(*sampling));
+
+	reducer->work = sampling;
+	sampling->measured = reducer_find_counters(reducer, inputs, ARRAY_COUNT(inputs), sampling->counters);
+}
+
+/* The part of its time off CPUs and run queues that a thread spent in a class. */
+static double share_of(const struct window *window, uint32_t thread, enum wait_class class, bool *ret_sampled)
+{
+	double shares[WAIT_CLASS_COUNT] = {0};
+
+	*ret_sampled = window->from_of[thread] != THREAD_STILL &&
+		       !(window->still != NULL && window->still[thread]);
+	if (!*ret_sampled)
+		return window->now->wait_class[thread] == class;
+	wait_samples_divide(window->samples, window->now, thread, shares);
+	return shares[class];
+}
+
+static void add_sampled(const struct reducer *reducer, uint32_t thread, struct accumulator *accumulator)
+{
+	const struct window *window = reducer->window;
+	const struct sampling *sampling = reducer->work;
+	uint64_t elapsed = 0, busy = 0, amount;
+	enum wait_class class;
+	uint16_t state = reduce_wait_class(window->now, thread, &class);
+	bool sampled;
+	double time;
+
+	for (size_t i = 0; i < ARRAY_COUNT(sampling->counters) && state == REASON_READ; i++) {
+		state = window_amount(&sampling->counters[i], thread, true, &amount, &elapsed);
+		busy = number_add_saturating(busy, state == REASON_READ ? amount : 0);
+	}
+	if (state != REASON_READ) {
+		if (state != STATE_ABSENT)
+			accumulator_miss(accumulator, state);
+		return;
+	}
+	time = busy < elapsed ? (double)(elapsed - busy) : 0;
+	time *= share_of(window, thread, (enum wait_class)reducer->entry->inputs[0], &sampled);
+	accumulator->read++;
+	accumulator->sum[0].real += is_rate_of_time(reducer->values) ? time * 1e9 / (double)elapsed : time;
+	accumulator->sum[1].real += sampled ? time : 0;
+}
+
+static void end_sampling(struct reducer *reducer)
+{
+	const struct sampling *sampling = reducer->work;
+
+	if (sampling != NULL)
+		free(sampling->measured);
+}
+
 static void begin_time(struct reducer *reducer)
 {
 	const struct window *window = reducer->window;
 	const struct shown *shown = reducer->shown;
 	const bool as_rate = is_rate_of_time(reducer->values);
-	reason_id missing;
+	const reason_id missing = reduce_times_missing(window, shown);
 	struct row_time *rows;
 
 	reducer->values->is_real = true;
+	if (!shown->by_thread && missing != REASON_READ && can_sample(reducer)) {
+		begin_sampling(reducer);
+		return;
+	}
+	reducer->no_threads = true;
 	if (shown->by_thread)
 		return;
-	missing = reduce_times_missing(window, shown);
 	rows = missing == REASON_READ
 		       ? reduce_times(window, shown, (enum wait_class)reducer->entry->inputs[0])
 		       : NULL;
@@ -293,12 +368,15 @@ static void begin_time(struct reducer *reducer)
 static void conclude_time(const struct conclusion *of, struct value *value)
 {
 	conclude_sum(of, value);
+	value->sampled = value->state == VALUE_READ && of->accumulators->sum[1].real != 0;
 	if (value->state == VALUE_READ && !is_rate_of_time(of->values))
 		value_make_whole(value);
 }
 
 const struct column_kind column_kind_time = {
 	.begin = begin_time,
+	.add_thread = add_sampled,
+	.end = end_sampling,
 	.conclude = conclude_time,
 	.merge = merge_sums,
 };

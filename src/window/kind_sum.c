@@ -2,6 +2,7 @@
 /* Sums of counters. */
 #include "kind.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -193,12 +194,20 @@ static void add_thread(const struct reducer *reducer, uint32_t thread, struct ac
 static void add_bar_thread(const struct reducer *reducer, uint32_t thread, struct accumulator parts[])
 {
 	const struct snapshot *now = reducer->window->now;
+	double shares[WAIT_CLASS_COUNT] = {0};
 	enum wait_class class;
 
 	add_thread(reducer, thread, parts);
-	if (now->wait_class != NULL && reduce_wait_class(now, thread, &class) == REASON_READ &&
-	    wait_classes[class].part > TIME_PART_RUN_QUEUE)
-		parts[wait_classes[class].part].sum[1].real++;
+	if (now->wait_class == NULL || reduce_wait_class(now, thread, &class) != REASON_READ)
+		return;
+	if (reducer->window->samples != NULL)
+		wait_samples_divide(reducer->window->samples, now, thread, shares);
+	else
+		shares[class] = 1;
+	for (size_t i = WAIT_CLASS_RUN_QUEUE + 1; i < WAIT_CLASS_COUNT; i++) {
+		if (wait_classes[i].part > TIME_PART_RUN_QUEUE)
+			parts[wait_classes[i].part].sum[1].real += shares[i];
+	}
 }
 
 static void add_ended(const struct reducer *reducer, const struct ended_record *record,
@@ -431,6 +440,8 @@ static void divide_sleep(const struct accumulator parts[TIME_PART_COUNT], float 
 		shares[i] += part;
 		shares[TIME_PART_SLEEP] -= part;
 	}
+	/* what is left of rounding */
+	shares[TIME_PART_SLEEP] = fmaxf(shares[TIME_PART_SLEEP], 0.0F);
 }
 
 /* Shares of the time of all threads; time that nothing accounts for is sleep. */

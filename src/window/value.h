@@ -36,6 +36,7 @@ struct value {
 	bool partial;     /* members that should be in it are not: a lower bound */
 	bool differs;     /* of a word, wait or CPUs: not all members have it */
 	bool rose;        /* a peak that is higher than when the window began */
+	bool sampled;     /* divided by what was seen at some moments: near the true number */
 	enum value_form form;
 	union {
 		uint64_t whole;

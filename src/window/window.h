@@ -5,6 +5,7 @@
 #include "base/number.h"
 #include "snapshot/metric_reader.h"
 #include "snapshot/snapshot_window.h"
+#include "wait_samples.h"
 #include "window_mode.h"
 
 /*
@@ -23,7 +24,9 @@ struct window {
 	const bool *still;
 	const struct ended *ended;     /* threads that ended since `from` and count; NULL: none do */
 	const struct latency *latency; /* how long waits took; NULL or of no length: not measured */
-	uint64_t elapsed_ns;           /* from `from` to `now` */
+	const struct wait_samples
+		*samples;    /* what threads of `now` waited for lately; NULL: too few readings */
+	uint64_t elapsed_ns; /* from `from` to `now` */
 	enum window_mode mode;
 	enum window_basis basis;
 	bool per_second; /* of rates, for reports: a second's ns, and of metrics as stored clock ticks; no

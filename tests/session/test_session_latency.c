@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "snapshot/ended_set.h"
+#include "table/screen_format.h"
 
 static struct session *session;
 
@@ -354,6 +356,57 @@ static void test_times(void **state)
 	expect_exact(table, "web", futex, MS(2400));
 	expect_exact(table, "pool", futex, MS(2000));
 	expect_exact(table, "web", column_of_wait_class(WAIT_CLASS_POLL), MS(1600));
+	view_release(&view);
+}
+
+/* A cell as the screen shows it. */
+static void expect_shown(const struct table *table, const char *label, enum column column,
+			 const char *expected)
+{
+	struct buffer text = {0};
+
+	screen_format_cell(&text, fixture_cell(table, label, column), &screen_marks_utf8);
+	assert_string_equal(text.data, expected);
+	buffer_release(&text);
+}
+
+/*
+ * Without latency the time off CPUs divides by what threads waited for at each of the last readings, once
+ * there are five; a thread that stood still needs no samples.
+ */
+static void test_sampled_times(void **state)
+{
+	static const enum wait_class classes[] = {WAIT_CLASS_POLL, WAIT_CLASS_FUTEX, WAIT_CLASS_POLL,
+						  WAIT_CLASS_POLL, WAIT_CLASS_FUTEX};
+	const enum column poll = column_of_wait_class(WAIT_CLASS_POLL),
+			  futex = column_of_wait_class(WAIT_CLASS_FUTEX);
+	struct view view = fixture_view(TAB_TIME, WINDOW_MODE_RATE, AXIS_PROCESS);
+	struct table *table = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(classes); i++) {
+		struct snapshot *round = fixture_snapshot(100 + 2 * (double)i);
+
+		fixture_thread(round, 10, 10, "web", "web", 5);
+		fixture_thread(round, 20, 20, "pool", "pool", 5);
+		/* half of its time */
+		fixture_set(round, 0, METRIC_RUN_TIME_NS, i * MS(1000));
+		fixture_set(round, 0, METRIC_WAIT_TIME_NS, 0);
+		fixture_set(round, 1, METRIC_RUN_TIME_NS, 7);
+		fixture_set(round, 1, METRIC_WAIT_TIME_NS, 7);
+		round->wait_class = memory_allocate_zero(round->thread_capacity + 1, sizeof(uint8_t));
+		round->wait_class[0] = (uint8_t)classes[i];
+		round->wait_class[1] = WAIT_CLASS_FUTEX;
+		snapshot_finish(round);
+		session_add_round(session, round);
+		table = fixture_table_of(session, &view);
+		if (i + 1 < ARRAY_COUNT(classes))
+			expect_shown(table, "web", poll, "·");
+	}
+	expect_shown(table, "web", poll, "~30");
+	expect_shown(table, "web", futex, "~20");
+	expect_shown(table, "pool", futex, "~100");
+	expect_shown(table, "pool", poll, "0");
 	view_release(&view);
 }
 
@@ -849,6 +902,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_filtered_pool, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_processes_unknown, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_times, open_session, close_session),
+		cmocka_unit_test_setup_teardown(test_sampled_times, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_processes_of_old_files, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_way_back, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_other, open_session, close_session),
