@@ -122,6 +122,26 @@ bool test_cgroup_make_limited(char ret_path[static TEST_CGROUP_PATH_SIZE], int q
 	return false;
 }
 
+double test_cgroup_throttled(const char *path)
+{
+	char file_path[TEST_CGROUP_PATH_SIZE + sizeof("/cpu.stat")], name[64];
+	unsigned long long number;
+	double throttled = 0;
+	FILE *file;
+
+	snprintf(file_path, sizeof(file_path), "%s/cpu.stat", path);
+	file = fopen(file_path, "re");
+	assert_non_null(file);
+	while (fscanf(file, "%63s %llu", name, &number) == 2) {
+		if (strcmp(name, "throttled_time") == 0) /* cgroup v1 */
+			throttled = (double)number;
+		else if (strcmp(name, "throttled_usec") == 0)
+			throttled = (double)number * 1000;
+	}
+	fclose(file);
+	return throttled;
+}
+
 void test_cgroup_remove(const char *path)
 {
 	await("the cgroup is empty", is_gone(path));

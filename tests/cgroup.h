@@ -25,6 +25,9 @@ bool test_cgroup_limit(const char *path, int quota, int period);
 /* Makes one with such a limit, wherever this host lets it be made; false if nowhere. */
 bool test_cgroup_make_limited(char ret_path[static TEST_CGROUP_PATH_SIZE], int quota, int period);
 
+/* How long the kernel says that one has been throttled, ns. */
+double test_cgroup_throttled(const char *path);
+
 /* Waits until nothing runs in it; one that is not there is none. */
 void test_cgroup_remove(const char *path);
 

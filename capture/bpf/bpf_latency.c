@@ -282,33 +282,6 @@ static int attach_all(struct bpf_latency *latency)
 	return result == 0 ? attach(latency, 5, object->progs.count_switch) : result;
 }
 
-int bpf_latency_switch(struct bpf_latency *latency, bool on)
-{
-	struct bpf_latency_cost cost;
-	int result;
-
-	if (on == latency->is_on)
-		return 0;
-	if (!on) {
-		detach(latency);
-		return 0;
-	}
-	result = map_arrays(latency);
-	if (result < 0)
-		return result;
-	/* what was counted before it was switched off */
-	bpf_latency_read(latency, NULL, &cost);
-	result = attach_all(latency);
-	if (result == 0)
-		result = count_present(latency);
-	__atomic_store_n(&latency->object->bss->is_reading, 0, __ATOMIC_RELEASE);
-	if (result < 0)
-		detach(latency);
-	else
-		latency->is_on = true;
-	return result;
-}
-
 /* --- reading --- */
 
 /* Adds up the buckets of all shards since they were last read. Returns the highest with waits, -1: none. */
@@ -652,6 +625,45 @@ static struct latency_cost read_costs(struct bpf_latency *latency)
 	return all;
 }
 
+/* Hands over what was counted since the reading before, to nobody where `taker` is NULL. */
+static void end_reading(struct bpf_latency *latency, const struct bpf_latency_taker *taker)
+{
+	read_pairs(latency);
+	read_shares(latency);
+	read_slots(latency, taker);
+	__atomic_store_n(&latency->object->bss->is_reading, 0, __ATOMIC_RELEASE);
+	for (size_t i = 0; i < latency->blame_count && taker != NULL && taker->blame != NULL; i++)
+		taker->blame(taker->context, &latency->blames[i]);
+	/* threads that found no slot look for one again */
+	__atomic_add_fetch(&latency->slots[LATENCY_SLOT_OTHER].version, 1, __ATOMIC_RELEASE);
+}
+
+int bpf_latency_switch(struct bpf_latency *latency, bool on)
+{
+	int result;
+
+	if (on == latency->is_on)
+		return 0;
+	if (!on) {
+		detach(latency);
+		return 0;
+	}
+	result = map_arrays(latency);
+	if (result < 0)
+		return result;
+	result = attach_all(latency);
+	if (result == 0)
+		result = count_present(latency);
+	/* what was counted before it was switched off, or since then until now */
+	end_reading(latency, NULL);
+	latency->cost = read_costs(latency);
+	if (result < 0)
+		detach(latency);
+	else
+		latency->is_on = true;
+	return result;
+}
+
 void bpf_latency_read(struct bpf_latency *latency, const struct bpf_latency_taker *taker,
 		      struct bpf_latency_cost *ret_cost)
 {
@@ -662,14 +674,7 @@ void bpf_latency_read(struct bpf_latency *latency, const struct bpf_latency_take
 	if (latency->is_on)
 		count_present(latency);
 	ret_cost->span_ns = latency->object->bss->read_at - read_at;
-	read_pairs(latency);
-	read_shares(latency);
-	read_slots(latency, taker);
-	__atomic_store_n(&latency->object->bss->is_reading, 0, __ATOMIC_RELEASE);
-	for (size_t i = 0; i < latency->blame_count && taker != NULL && taker->blame != NULL; i++)
-		taker->blame(taker->context, &latency->blames[i]);
-	/* threads that found no slot look for one again */
-	__atomic_add_fetch(&latency->slots[LATENCY_SLOT_OTHER].version, 1, __ATOMIC_RELEASE);
+	end_reading(latency, taker);
 	latency->cost = read_costs(latency);
 	samples = latency->cost.samples - before.samples;
 	ret_cost->events = latency->cost.events - before.events;

@@ -499,27 +499,6 @@ static void test_hogs(void **state)
 	assert_true(right);
 }
 
-/* How long the kernel says that a cgroup has been throttled, ns. */
-static double read_throttled(const char *group)
-{
-	char path[256], name[64];
-	unsigned long long number;
-	double throttled = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/cpu.stat", group);
-	file = fopen(path, "re");
-	assert_non_null(file);
-	while (fscanf(file, "%63s %llu", name, &number) == 2) {
-		if (strcmp(name, "throttled_time") == 0) /* cgroup v1 */
-			throttled = (double)number;
-		else if (strcmp(name, "throttled_usec") == 0)
-			throttled = (double)number * 1000;
-	}
-	fclose(file);
-	return throttled;
-}
-
 /* The time in which a limit keeps threads from running is nobody else's fault. */
 static void test_throttled(void **state)
 {
@@ -538,7 +517,7 @@ static void test_throttled(void **state)
 	snprintf(id, sizeof(id), "%d", (int)child);
 	able = test_cgroup_write(group, "cgroup.procs", id);
 	for (int attempt = 0; attempt < 3 && able && !right; attempt++) {
-		const double began = (double)clock_ns(CLOCK_MONOTONIC), before = read_throttled(group);
+		const double began = (double)clock_ns(CLOCK_MONOTONIC), before = test_cgroup_throttled(group);
 		double wait, throttled;
 		struct blame *blame = measure(child, "blamed-victim", NULL, 0, &wait, NULL);
 
@@ -546,7 +525,7 @@ static void test_throttled(void **state)
 		if (!able)
 			break;
 		/* the kernel's number is of the time before the window too, in which programs were loaded */
-		throttled = (read_throttled(group) - before) * (double)WINDOW_MS * (double)NS_PER_MS /
+		throttled = (test_cgroup_throttled(group) - before) * (double)WINDOW_MS * (double)NS_PER_MS /
 			    ((double)clock_ns(CLOCK_MONOTONIC) - began);
 		print_message("throttled: %.1f ms by the kernel\n", throttled / 1e6);
 		right = is_whole(blame, wait, 0) && culprit_time(blame, "(throttled)") > 0.8 * throttled &&

@@ -10,6 +10,7 @@
 #include <linux/futex.h>
 #include <linux/io_uring.h>
 #include <linux/userfaultfd.h>
+#include <math.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -914,12 +915,16 @@ static bool is_throttled(const struct snapshot *round, pid_t process, const stru
 	return false;
 }
 
-/* A thread that may run for 1 ms in 100 ms is throttled in most rounds, and one without a limit in none. */
+/*
+ * A thread that may run for 1 ms in 100 ms is throttled in as many rounds as the kernel says that its cgroup
+ * was, most of them where a CPU is free; one without a limit is in none.
+ */
 static void test_throttled(void **state)
 {
 	struct place *kept = &world->places[0], *other = &world->places[1];
 	char group[TEST_CGROUP_PATH_SIZE], id[16];
 	unsigned int throttled = 0;
+	double expected = 0, began = 0;
 	struct capture *capture;
 	pid_t processes[2];
 	bool is_limited;
@@ -934,6 +939,8 @@ static void test_throttled(void **state)
 	snprintf(id, sizeof(id), "%d", (int)processes[0]);
 	is_limited = test_cgroup_write(group, "cgroup.procs", id);
 	capture = live_open(NULL, 0);
+	began = (double)clock_ns(CLOCK_MONOTONIC);
+	expected = -test_cgroup_throttled(group);
 	for (int i = 0; i < KEPT_ROUNDS && is_limited; i++) {
 		struct snapshot *round = live_round(capture);
 
@@ -942,12 +949,15 @@ static void test_throttled(void **state)
 		snapshot_release(round);
 		live_sleep_ms(7);
 	}
+	expected = KEPT_ROUNDS * (expected + test_cgroup_throttled(group)) /
+		   ((double)clock_ns(CLOCK_MONOTONIC) - began);
 	live_end(processes[0]);
 	live_end(processes[1]);
 	test_cgroup_remove(group);
 	capture_close(capture);
-	print_message("throttled in %u of %d rounds\n", throttled, KEPT_ROUNDS);
-	assert_true(throttled > KEPT_ROUNDS / 2);
+	print_message("throttled in %u of %d rounds; by the kernel in %.0f\n", throttled, KEPT_ROUNDS,
+		      expected);
+	assert_true(expected > 0 && fabs(throttled - expected) < KEPT_ROUNDS / 5);
 }
 
 /* --- restarted calls --- */
