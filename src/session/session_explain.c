@@ -532,8 +532,30 @@ static void append_wait_class(const struct explanation *explanation, const void 
 	free(objects.items);
 }
 
-/* Tells how many threads are in which class, and what these mean. */
-static void append_waits_for(struct explanation *explanation)
+/* The process with most of the threads that wait at futexes. */
+static uint32_t find_futex_process(const struct explanation *explanation)
+{
+	const struct snapshot *now = explanation->window.now;
+	uint32_t process = 0, most = 0, last = 0, threads = 0;
+
+	/* threads of one process follow each other */
+	for (size_t k = 0; k < explanation->shown.count; k++) {
+		const uint32_t thread = explanation->shown.threads[k];
+
+		if (now->wait_class[thread] != WAIT_CLASS_FUTEX)
+			continue;
+		threads = now->tgid[thread] == last ? threads + 1 : 1;
+		last = now->tgid[thread];
+		if (threads > most) {
+			most = threads;
+			process = last;
+		}
+	}
+	return process;
+}
+
+/* Tells how many threads are in which class, and what these mean. `is_live`: they still are. */
+static void append_waits_for(struct explanation *explanation, bool is_live)
 {
 	const struct snapshot *now = explanation->window.now;
 	struct value_tally tally;
@@ -555,6 +577,10 @@ static void append_waits_for(struct explanation *explanation)
 			buffer_append_format(explanation->lines, "%s: %s\n", wait_classes[i].name,
 					     wait_classes[i].description);
 	}
+	if (has[WAIT_CLASS_FUTEX] && is_live)
+		buffer_append_format(explanation->lines,
+				     "Each futex with its threads, waits and times: ctop -b --futex -p %u\n",
+				     find_futex_process(explanation));
 }
 
 /* Names the process that started most of those that came and went. */
@@ -700,7 +726,7 @@ void session_explain(struct session *session, const struct view *view, const cha
 		if (entry->operation == COLUMN_OPERATION_TASK_FIELD)
 			append_task_field(&explanation);
 		else if (entry->operation == COLUMN_OPERATION_WAITS_FOR)
-			append_waits_for(&explanation);
+			append_waits_for(&explanation, !session->is_file && !session->is_moment);
 		else
 			append_ended(&explanation);
 	}

@@ -508,6 +508,8 @@ static void test_cell_is_not_repeated(void **state)
 	add(session, round);
 	expect_waits_for(session, &view, "api",
 			 "39 of 39 readable threads wait at one futex, a lock by its value");
+	fixture_expect_told(session, &view, "api", COLUMN_WAITS_FOR,
+			    "Each futex with its threads, waits and times: ctop -b --futex -p 10\n");
 	add(session, make_crowd(1, &poll, 1));
 	expect_waits_for(session, &view, "api", "");
 	session_release(session);
