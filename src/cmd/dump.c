@@ -40,10 +40,10 @@ static void set_defaults(void *untyped)
 }
 
 static const struct option own_options[] = {
-	{OPTION('\0', "from", "WHEN", struct dump_options, from),
+	{OPTION('\0', "from", "WHEN", struct dump_options, from), .old_name = "since",
 	 .description =
 		 "begin there: -1h, 09:40, 'yesterday 3pm', '2026-11-20 09:40'; default the first round"},
-	{OPTION('\0', "to", "WHEN", struct dump_options, to),
+	{OPTION('\0', "to", "WHEN", struct dump_options, to), .old_name = "until",
 	 .description = "end there; default the last round"},
 	{PARSED_OPTION('\0', "every", "TIME", struct dump_options, every_ns, when_parse_length),
 	 .description = "print one table per TIME (1m, 1h), a shorter one at the end, before a gap and "

@@ -67,7 +67,7 @@ static const struct option option_list[] = {
 			"owner (I/O, PSS, waits), and what hidepid hides; where others can reach it, answer "
 			"under any "
 			"name of this host. Without it only a unix:PATH socket without --textfile has that"},
-	{OPTION('d', "interval", "SECONDS", struct command_options, interval), .minimum = 0.1,
+	{OPTION('d', "interval", "TIME", struct command_options, interval), .unit = "s", .minimum = 0.1,
 	 .maximum = 3600, .description = "time between two rounds, independent of scrapes; default 5"},
 	{OPTION('n', NULL, "N", struct command_options, rounds), .minimum = 1, .maximum = 1e15,
 	 .description = "end after this many rounds"},
@@ -78,7 +78,8 @@ static const struct option option_list[] = {
 	{OPTION('\0', "limit", "N", struct command_options, limit), .minimum = 0, .maximum = 10000,
 	 .description = "groups of an axis that have series of their own, those that do most; the others are "
 			"(other) together; default 200"},
-	{OPTION('\0', "keep", "MINUTES", struct command_options, keep), .minimum = 1, .maximum = 10080,
+	{OPTION('\0', "keep", "TIME", struct command_options, keep), .unit = "min", .minimum = 1,
+	 .maximum = 10080,
 	 .description = "how long a group keeps its series after its last thread has ended; default 60"},
 	{OPTION('\0', "columns", "LIST", struct command_options, columns),
 	 .description = "export these columns of the screen and no others, with commas between; +NAME adds "
@@ -93,7 +94,7 @@ static const struct option option_list[] = {
 	{OPTION('\0', "no-cg-normalize", NULL, struct command_options, keep_cgroup_names),
 	 .description = "keep cgroup paths as they are"},
 	{OPTION('p', "pid", "PID", struct command_options, scope), .minimum = 1, .maximum = 2147483647,
-	 .description = "read only this process; may be repeated"},
+	 .description = "read only these processes: 1,2; may be repeated"},
 	{OPTION('\0', "latency", NULL, struct command_options, latency),
 	 .description =
 		 "measure too who runs while groups wait for a CPU: ctop_delayed_seconds_total, of at most "

@@ -81,9 +81,9 @@ static const char *const formats[] = {
 };
 
 static const struct option live_option_list[] = {
-	{OPTION('d', "interval", "SECONDS", struct live_options, interval), .in_file = true, .minimum = 0.1,
-	 .maximum = 3600, .about = OPTION_ABOUT_HOST,
-	 .description = "time between two rounds, 0.1 to 3600; default 2"},
+	{OPTION('d', "interval", "TIME", struct live_options, interval), .unit = "s", .in_file = true,
+	 .minimum = 0.1, .maximum = 3600, .about = OPTION_ABOUT_HOST,
+	 .description = "time between two rounds: 2 (seconds, default), 500ms, 1m"},
 	{OPTION('n', NULL, "N", struct live_options, rounds), .minimum = 1, .maximum = 1e15,
 	 .about = OPTION_ABOUT_HOST, .description = "exit after this many rounds"},
 	{OPTION('b', NULL, NULL, struct live_options, batch),
@@ -92,7 +92,7 @@ static const struct option live_option_list[] = {
 	 .description = "format of -b: text, tsv, csv, json (one object per round and line) or openmetrics "
 			"(what Prometheus reads, see ctop export)"},
 	{OPTION('p', "pid", "PID", struct live_options, scope), .minimum = 1, .maximum = 2147483647,
-	 .about = OPTION_ABOUT_HOST, .description = "read only this process; may be repeated"},
+	 .about = OPTION_ABOUT_HOST, .description = "read only these processes: 1,2; may be repeated"},
 	{OPTION('\0', "futex", NULL, struct live_options, futex), .about = OPTION_ABOUT_HOST,
 	 .description =
 		 "print with -b the futexes (locks, condition variables) at which threads of the process of "
@@ -104,8 +104,8 @@ static const struct option live_option_list[] = {
 	 .about = OPTION_ABOUT_HOST,
 	 .description = "measure from the start how long waits take, as the key l does: tab latency (by BPF, "
 			"as root; about 0.11 us of CPU time for each wakeup and each switch of the host)"},
-	{OPTION('\0', "keep-rounds", "MIB", struct live_options, keep_mib), .in_file = true, .minimum = 0,
-	 .maximum = 4096, .about = OPTION_ABOUT_HOST,
+	{OPTION('\0', "keep-rounds", "SIZE", struct live_options, keep_mib), .unit = "MiB", .in_file = true,
+	 .minimum = 0, .maximum = 4096, .about = OPTION_ABOUT_HOST,
 	 .description =
 		 "memory for the last rounds, which the keys T and t go through; default 32, 0 keeps none"},
 	{OPTION('\0', "save-dir", "DIR", struct live_options, save_directory), .in_file = true,

@@ -61,8 +61,9 @@ static const char *const title_choices[] = {
 };
 
 static const struct option own_options[] = {
-	{OPTION('d', "interval", "SECONDS", struct record_command_options, interval), .minimum = 0.5,
-	 .maximum = 3600, .description = "time between two rounds, 0.5 to 3600; default 5"},
+	{OPTION('d', "interval", "TIME", struct record_command_options, interval), .unit = "s",
+	 .minimum = 0.5, .maximum = 3600,
+	 .description = "time between two rounds: 5 (seconds, default), 500ms, 1m"},
 	{OPTION('n', NULL, "N", struct record_command_options, rounds), .minimum = 1, .maximum = 1e15,
 	 .description = "end once this many rounds are recorded; one that could not be does not count"},
 	{PARSED_OPTION('\0', "keep", "TIME", struct record_command_options, keep_ns, when_parse_length),

@@ -34,14 +34,30 @@ struct when {
 
 struct unit {
 	const char *name;
-	uint64_t seconds;
+	uint64_t ns;
 };
 
 static const struct unit units[] = {
-	{"s", 1},        {"sec", 1},     {"secs", 1},      {"second", 1},     {"seconds", 1},
-	{"m", 60},       {"min", 60},    {"mins", 60},     {"minute", 60},    {"minutes", 60},
-	{"h", 3600},     {"hour", 3600}, {"hours", 3600},  {"d", 86400},      {"day", 86400},
-	{"days", 86400}, {"w", 604800},  {"week", 604800}, {"weeks", 604800},
+	{"ms", NS_PER_MS},
+	{"s", NS_PER_S},
+	{"sec", NS_PER_S},
+	{"secs", NS_PER_S},
+	{"second", NS_PER_S},
+	{"seconds", NS_PER_S},
+	{"m", 60 * NS_PER_S},
+	{"min", 60 * NS_PER_S},
+	{"mins", 60 * NS_PER_S},
+	{"minute", 60 * NS_PER_S},
+	{"minutes", 60 * NS_PER_S},
+	{"h", 3600 * NS_PER_S},
+	{"hour", 3600 * NS_PER_S},
+	{"hours", 3600 * NS_PER_S},
+	{"d", SECONDS_PER_DAY *NS_PER_S},
+	{"day", SECONDS_PER_DAY *NS_PER_S},
+	{"days", SECONDS_PER_DAY *NS_PER_S},
+	{"w", 7 * SECONDS_PER_DAY *NS_PER_S},
+	{"week", 7 * SECONDS_PER_DAY *NS_PER_S},
+	{"weeks", 7 * SECONDS_PER_DAY *NS_PER_S},
 };
 
 /* All words, the days of the week last: also for the nearest one to a mistyped one. */
@@ -107,8 +123,7 @@ static bool take_fraction(const char **text, uint64_t *ret_ns)
 	return true;
 }
 
-/* "1h30m", "90 s", "1.5h": the parts may have spaces before their units. */
-static bool parse_length(const char *text, uint64_t *ret_ns)
+bool when_parse_span(const char *text, uint64_t *ret_ns)
 {
 	uint64_t sum = 0;
 
@@ -135,9 +150,10 @@ static bool parse_length(const char *text, uint64_t *ret_ns)
 		}
 		if (unit == ARRAY_COUNT(units))
 			return false;
-		sum = number_add_saturating(
-			sum, number_multiply_saturating(count, units[unit].seconds * NS_PER_S));
-		sum = number_add_saturating(sum, fraction * units[unit].seconds);
+		sum = number_add_saturating(sum, number_multiply_saturating(count, units[unit].ns));
+		sum = number_add_saturating(sum, units[unit].ns < NS_PER_S
+							 ? fraction / (NS_PER_S / units[unit].ns)
+							 : fraction * (units[unit].ns / NS_PER_S));
 		text += letters;
 		text += strspn(text, " ");
 	} while (*text != '\0');
@@ -361,9 +377,9 @@ static const char *suggest(const char *text, char suggestion[static SUGGESTION_M
 	} else if ((text[0] == '-' || text[0] == '+') && strspn(text + 1, "0123456789") == strlen(text + 1) &&
 		   text[1] != '\0') {
 		snprintf(suggestion, SUGGESTION_MAX, "-%sm", text + 1);
-	} else if (text[0] == '+' && parse_length(text + 1, &ignored)) {
+	} else if (text[0] == '+' && when_parse_span(text + 1, &ignored)) {
 		snprintf(suggestion, SUGGESTION_MAX, "-%s", text + 1);
-	} else if (parse_length(text, &ignored)) {
+	} else if (when_parse_span(text, &ignored)) {
 		snprintf(suggestion, SUGGESTION_MAX, "-%s", text);
 	} else if (digits != 0 && strlen(text) > 4 && strcasecmp(text + strlen(text) - 4, " ago") == 0) {
 		snprintf(suggestion, SUGGESTION_MAX, "-%.*s", (int)(strlen(text) - 4), text);
@@ -421,7 +437,7 @@ static int parse(const char *text, uint64_t shown_unix_ns, uint64_t now_unix_ns,
 		*ret_unix_ns = seconds * NS_PER_S + fraction;
 		return 0;
 	}
-	if (text[0] == '-' && parse_length(text + 1, &length_ns)) {
+	if (text[0] == '-' && when_parse_span(text + 1, &length_ns)) {
 		*ret_why = "before 1970";
 		if (length_ns > shown_unix_ns)
 			return -EINVAL;
@@ -486,7 +502,7 @@ int when_parse_length(const char *text, void *ret_ns, struct error *error)
 {
 	uint64_t length_ns;
 
-	if (!isdigit((unsigned char)text[0]) || !parse_length(text, &length_ns) || length_ns < NS_PER_S ||
+	if (!isdigit((unsigned char)text[0]) || !when_parse_span(text, &length_ns) || length_ns < NS_PER_S ||
 	    length_ns == UINT64_MAX)
 		return error_set(error, -EINVAL,
 				 "'%.100s' is not a length of time; valid: 30s, 15m, 1h30m, 14d, 2w", text);

@@ -49,6 +49,12 @@ enum {
  */
 const char *when_format(char text[static WHEN_TEXT_SIZE], uint64_t unix_ns);
 
+/*
+ * A length of time with its units: "1h30m", "90 s", "1.5h", "500ms". Returns whether the text is one;
+ * `*ret_ns` is UINT64_MAX for more than that.
+ */
+bool when_parse_span(const char *text, uint64_t *ret_ns);
+
 /* A length of time as in -1h30m, without the sign and at least one second: "15m", "14d". Into a uint64_t, in
  * nanoseconds. Returns 0, or -EINVAL with a sentence. */
 int when_parse_length(const char *text, void *ret_ns, struct error *error);

@@ -66,7 +66,7 @@ done
 config 'intervall = 5\n'
 told 'an unknown key' ":1: unknown key 'intervall', did you mean 'interval'?"
 config '\n# x\ninterval = soon\n'
-told 'a bad number' ":3: interval takes a number from 0.1 to 3600, not 'soon'"
+told 'a bad number' ":3: interval takes a time from 0.1 to 3600 s, such as 90s, not 'soon'"
 config 'ascii = maybe\n'
 told 'a bad flag' ":1: ascii takes yes or no, not 'maybe'"
 config 'theme = drak\n'

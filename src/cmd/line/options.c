@@ -11,6 +11,9 @@
 #include "base/memory.h"
 #include "metric/nearest.h"
 #include "base/number.h"
+#include "command.h"
+#include "metric/quantity.h"
+#include "session/when.h"
 
 struct parser {
 	const struct option_table_use *uses;
@@ -49,6 +52,15 @@ static const char *nearest_option(const struct option_table_use *uses, size_t us
 	return nearest_name(word, names, count);
 }
 
+/* What other programs call options that have another letter here. */
+static const struct {
+	const char *written, *hint;
+} habits[] = {
+	{"-o", "-s COLUMN sorts, --columns chooses columns, and -o FILE is the output of show, diff, dump "
+	       "and capture"},
+	{"-i", "idle groups are hidden (--all shows them), and -t io has reads and writes"},
+};
+
 static int unknown_option(const struct parser *parser, const char *written, struct error *error)
 {
 	const char *nearest = strncmp(written, "--", 2) == 0
@@ -58,6 +70,10 @@ static int unknown_option(const struct parser *parser, const char *written, stru
 	if (nearest != NULL)
 		return error_set(error, -EINVAL, "unknown option '%s', did you mean '--%s'?", written,
 				 nearest);
+	for (size_t i = 0; i < ARRAY_COUNT(habits); i++) {
+		if (strcmp(habits[i].written, written) == 0)
+			return error_set(error, -EINVAL, "unknown option '%s': %s", written, habits[i].hint);
+	}
 	return error_set(error, -EINVAL, "unknown option '%s'", written);
 }
 
@@ -98,10 +114,26 @@ static bool find(const struct parser *parser, const char *name, size_t length, c
 	return false;
 }
 
+static bool is_unit_of_size(const char *unit)
+{
+	return strchr(unit, 'B') != NULL;
+}
+
 static int bad_number(const struct option_match *match, const char *value, struct error *error)
 {
 	const struct option *option = match->option;
+	const bool is_size = option->unit != NULL && is_unit_of_size(option->unit);
 
+	if (option->unit != NULL && option->maximum >= 1e15)
+		return error_set(error, -EINVAL,
+				 "%s takes a %s of at least %.15g %s, such as %s, not '%.100s'",
+				 match->written, is_size ? "size" : "time", option->minimum, option->unit,
+				 is_size ? "500M" : "90s", value);
+	if (option->unit != NULL)
+		return error_set(error, -EINVAL,
+				 "%s takes a %s from %.15g to %.15g %s, such as %s, not '%.100s'",
+				 match->written, is_size ? "size" : "time", option->minimum, option->maximum,
+				 option->unit, is_size ? "500M" : "90s", value);
 	if (option->maximum >= 1e15)
 		return error_set(error, -EINVAL, "%s takes a number of at least %.15g, not '%.100s'",
 				 match->written, option->minimum, value);
@@ -109,30 +141,82 @@ static int bad_number(const struct option_match *match, const char *value, struc
 			 match->written, option->minimum, option->maximum, value);
 }
 
-static int set_number(const struct option_match *match, const char *value, struct error *error)
+/* A number with a unit, in the unit of the option's plain numbers. */
+static bool parse_with_unit(const char *unit, const char *value, double *ret_number)
+{
+	double number, factor, own = 1;
+	size_t length;
+	uint64_t ns, own_ns;
+	char one[16];
+
+	if (!is_unit_of_size(unit)) {
+		snprintf(one, sizeof(one), "1%s", unit);
+		if (!when_parse_span(value, &ns) || !when_parse_span(one, &own_ns))
+			return false;
+		*ret_number = (double)ns / (double)own_ns;
+		return true;
+	}
+	length = quantity_parse_number(value, strlen(value), &number);
+	if (length == 0 || !quantity_find_unit(LADDER_BYTES, unit, strlen(unit), &own) ||
+	    !quantity_find_unit(LADDER_BYTES, value + length, strlen(value + length), &factor))
+		return false;
+	*ret_number = number * factor / own;
+	return true;
+}
+
+static bool parse_real(const struct option *option, const char *value, double *ret_number)
+{
+	char *end;
+
+	*ret_number = strtod(value, &end);
+	if (end == value || !isfinite(*ret_number) ||
+	    (*end != '\0' && (option->unit == NULL || !parse_with_unit(option->unit, value, ret_number))))
+		return false;
+	return *ret_number >= option->minimum && *ret_number <= option->maximum;
+}
+
+static int set_count(const struct option_match *match, const char *value, struct error *error)
 {
 	const struct option *option = match->option;
-	struct option_numbers *numbers = match->member;
 	uint64_t number;
+	double real;
 
-	if (!number_parse_u64(value, strlen(value), &number) || (double)number < option->minimum ||
-	    (double)number > option->maximum)
-		return bad_number(match, value, error);
-	if (option->kind == OPTION_COUNT) {
-		*(uint64_t *)match->member = number;
-		return 0;
+	if (number_parse_u64(value, strlen(value), &number)) {
+		if ((double)number < option->minimum || (double)number > option->maximum)
+			return bad_number(match, value, error);
+	} else {
+		if (option->unit == NULL || !parse_real(option, value, &real) || real != trunc(real))
+			return bad_number(match, value, error);
+		number = (uint64_t)real;
 	}
-	*MEMORY_APPEND(numbers->items, numbers->count, numbers->capacity) = (uint32_t)number;
+	*(uint64_t *)match->member = number;
 	return 0;
+}
+
+/* Numbers with commas between them. */
+static int set_numbers(const struct option_match *match, const char *value, struct error *error)
+{
+	struct option_numbers *numbers = match->member;
+
+	for (const char *next = value;; next++) {
+		const size_t length = strcspn(next, ",");
+		uint64_t number;
+
+		if (!number_parse_u64(next, length, &number) || (double)number < match->option->minimum ||
+		    (double)number > match->option->maximum)
+			return bad_number(match, value, error);
+		*MEMORY_APPEND(numbers->items, numbers->count, numbers->capacity) = (uint32_t)number;
+		next += length;
+		if (*next == '\0')
+			return 0;
+	}
 }
 
 static int set_real(const struct option_match *match, const char *value, struct error *error)
 {
-	char *end;
-	double number = strtod(value, &end);
+	double number;
 
-	if (end == value || *end != '\0' || !isfinite(number) || number < match->option->minimum ||
-	    number > match->option->maximum)
+	if (!parse_real(match->option, value, &number))
 		return bad_number(match, value, error);
 	*(double *)match->member = number;
 	return 0;
@@ -182,8 +266,9 @@ static int set_value(const struct option_match *match, const char *value, struct
 		*MEMORY_APPEND(texts->items, texts->count, texts->capacity) = value;
 		return 0;
 	case OPTION_COUNT:
+		return set_count(match, value, error);
 	case OPTION_NUMBERS:
-		return set_number(match, value, error);
+		return set_numbers(match, value, error);
 	case OPTION_REAL:
 		return set_real(match, value, error);
 	case OPTION_CHOICE:
@@ -220,6 +305,9 @@ static int parse_long(struct parser *parser, const char *word, struct error *err
 	snprintf(match.written, sizeof(match.written), "--%.*s", (int)(length < 60 ? length : 60), name);
 	if (!find(parser, name, length, '\0', &match))
 		return unknown_option(parser, match.written, error);
+	if (match.option->warns_of_old_name && is_name(match.option->old_name, name, length))
+		command_note("%s is called --%s now, since it means something else elsewhere", match.written,
+			     match.option->name);
 	if (match.option->kind == OPTION_FLAG && value != NULL && !match.option->in_file)
 		return error_set(error, -EINVAL, "%s takes no value", match.written);
 	return take_option(parser, &match, value, error);

@@ -20,7 +20,8 @@ enum option_kind {
 	OPTION_TEXT,    /* const char *, the argument itself */
 	OPTION_TEXTS,   /* struct option_texts; may be repeated */
 	OPTION_COUNT,   /* uint64_t from minimum to maximum */
-	OPTION_NUMBERS, /* struct option_numbers, each from minimum to maximum; may be repeated */
+	OPTION_NUMBERS, /* struct option_numbers, each from minimum to maximum, with commas; may be repeated
+			 */
 	OPTION_REAL,    /* double from minimum to maximum */
 	OPTION_CHOICE,  /* int, the index in choices */
 	OPTION_PARSED,  /* whatever parse() writes */
@@ -49,10 +50,14 @@ struct option {
 	char letter;          /* "-g", '\0' for none */
 	const char *name;     /* "group-by" for --group-by, NULL for none */
 	const char *old_name; /* a name that is still accepted but listed nowhere, NULL for none */
+	bool warns_of_old_name;
 	enum option_kind kind;
 	const char *value_name; /* in help: "AXIS"; NULL for a flag */
 	size_t offset;          /* of the member that it sets in the struct of its table */
 	double minimum, maximum;
+	/* Of OPTION_COUNT and OPTION_REAL: the unit of a plain number ("s", "min", "ms", "B", "MiB"), where
+	 * other units of time or size may follow the number instead; NULL: none may. */
+	const char *unit;
 	const char *const *choices; /* NULL at the end */
 	/* Writes `value` to `member`, or returns -EINVAL with a sentence that lists what is valid. */
 	int (*parse)(const char *value, void *member, struct error *error);

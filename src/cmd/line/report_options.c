@@ -72,7 +72,8 @@ static const struct option list[] = {
 	 .description = "print the cells of ktstr's ctprof: what was not read counts as zero"},
 	{OPTION('\0', "format", "FORMAT", struct report_options, format), .choices = report_format_names,
 	 .describe = describe_formats},
-	{OPTION('\0', "max-bytes", "N", struct report_options, max_bytes), .minimum = 1, .maximum = 1e18,
+	{OPTION('\0', "max-bytes", "SIZE", struct report_options, max_bytes), .unit = "B", .minimum = 1,
+	 .maximum = 1e18,
 	 .description = "refuse a file with more bytes of JSON than this (default 4294967296 and, above "
 			"16 MiB, 1000 per byte of the file)"},
 	{OPTION('\0', "nearest", NULL, struct report_options, nearest),

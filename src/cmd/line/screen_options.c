@@ -74,6 +74,8 @@ static const struct option list[] = {
 	 .description =
 		 "show only threads in this cgroup and below it, as the filter 'cgroup = CGROUP' "
 		 "does: a path, its last names, a glob for whole paths, or a container; may be repeated"},
+	{OPTION('H', "threads", NULL, struct screen_options, threads), .about = OPTION_ABOUT_ROWS,
+	 .excludes = "group-by", .description = "show a row for each thread instead of groups"},
 	{OPTION('\0', "all", NULL, struct screen_options, all), .about = OPTION_ABOUT_ROWS,
 	 .description =
 		 "print groups that did nothing in the span, and those without a number in the tab, too: in "
@@ -226,6 +228,8 @@ int screen_options_make_view(const struct screen_options *options, const struct 
 	view->axis_of_tab = tab == TAB_CGROUP && view_options->axis == AXIS_COUNT && axis == AXIS_PROCESS;
 	if (view->axis_of_tab)
 		view->grouping.axis = AXIS_CGROUP;
+	if (options->threads)
+		view->level = VIEW_LEVEL_THREADS;
 	view->mode = (enum window_mode)options->mode;
 	view->limit = view_options->limit;
 	view->fold_idle = !options->all;

@@ -13,7 +13,8 @@ struct screen_options {
 	const char *tab; /* as written: the user may have tabs of his own; NULL for the first */
 	int mode;        /* enum window_mode */
 	const char *filter;
-	bool all; /* rows that did nothing, too */
+	bool all;     /* rows that did nothing, too */
+	bool threads; /* a row for each thread */
 	/* Conditions besides it: of users, and of cgroups. */
 	struct option_texts users, cgroups;
 };

@@ -90,7 +90,7 @@ static const struct option view_options_list[] = {
 	 .description = "keep cgroup paths as they are"},
 	{OPTION('\0', "cgroup-flatten", "GLOB", struct view_options, flatten), .in_file = true,
 	 .description = "treat all cgroups that match as one; may be repeated, the first match wins"},
-	{OPTION('\0', "sort-by", "M[:asc|:desc],...", struct view_options, sort_by),
+	{OPTION('s', "sort-by", "M[:asc|:desc],...", struct view_options, sort_by),
 	 .list = view_options_list_columns, .in_file = true, .about = OPTION_ABOUT_ROWS,
 	 .description = "order groups by these metrics, largest first unless :asc; names from A on"},
 	{OPTION('\0', "columns", "NAME,...", struct view_options, columns), .list = view_options_list_columns,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <errno.h>
 #include <setjmp.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,6 +15,7 @@ struct values {
 	bool batch, no_delay;
 	double interval;
 	int format;
+	uint64_t size;
 	struct option_numbers pids;
 	const char *output;
 	struct view_options view;
@@ -26,7 +28,8 @@ static const struct option own[] = {
 	{.letter = 'd',
 	 .name = "interval",
 	 .kind = OPTION_REAL,
-	 .value_name = "SEC",
+	 .value_name = "TIME",
+	 .unit = "s",
 	 .offset = offsetof(struct values, interval),
 	 .minimum = 0.1,
 	 .maximum = 3600,
@@ -41,6 +44,14 @@ static const struct option own[] = {
 	 .value_name = "FORMAT",
 	 .choices = formats,
 	 .offset = offsetof(struct values, format)},
+	{.name = "size",
+	 .old_name = "bytes",
+	 .warns_of_old_name = true,
+	 .kind = OPTION_COUNT,
+	 .unit = "MiB",
+	 .value_name = "SIZE",
+	 .maximum = 1e15,
+	 .offset = offsetof(struct values, size)},
 	{.letter = 'p',
 	 .kind = OPTION_NUMBERS,
 	 .value_name = "PID",
@@ -157,6 +168,41 @@ static void test_last_value_counts(void **state)
 	end(&parsed);
 }
 
+/* A plain number has the unit that it always had. */
+static void test_units(void **state)
+{
+	static const struct {
+		const char *text;
+		double seconds;
+	} times[] = {{"10", 10},  {"0.5", 0.5}, {"500ms", 0.5}, {"10s", 10},
+		     {"2m", 120}, {"1h", 3600}, {"1m30s", 90},  {"1.5 min", 90}};
+	static const struct {
+		const char *text;
+		uint64_t mib;
+	} sizes[] = {{"32", 32}, {"32M", 32}, {"5G", 5120}, {"1.5GiB", 1536}, {"1024K", 1}};
+	struct parsed parsed;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(times); i++) {
+		PARSE(&parsed, "-d", times[i].text);
+		assert_int_equal(parsed.operands, 0);
+		assert_true(fabs(parsed.values.interval - times[i].seconds) < 1e-9);
+		end(&parsed);
+	}
+	for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
+		PARSE(&parsed, "--size", sizes[i].text);
+		assert_int_equal(parsed.operands, 0);
+		assert_int_equal(parsed.values.size, sizes[i].mib);
+		end(&parsed);
+	}
+	PARSE(&parsed, "-p", "1,22", "-p3", "--bytes", "7");
+	assert_int_equal(parsed.values.pids.count, 3);
+	assert_int_equal(parsed.values.pids.items[1], 22);
+	assert_int_equal(parsed.values.pids.items[2], 3);
+	assert_int_equal(parsed.values.size, 7);
+	end(&parsed);
+}
+
 static void test_help(void **state)
 {
 	struct parsed parsed;
@@ -246,11 +292,19 @@ static const struct refusal refusals[] = {
 	{{"--xyzzy-quux"}, "unknown option '--xyzzy-quux'"},
 	{{"-x"}, "unknown option '-x'"},
 	{{"--batch=1"}, "--batch takes no value"},
-	{{"-d"}, "-d needs a value: SEC"},
+	{{"-d"}, "-d needs a value: TIME"},
 	{{"--output"}, "--output needs a value: FILE"},
-	{{"-d", "0.01"}, "-d takes a number from 0.1 to 3600, not '0.01'"},
-	{{"-d", "nan"}, "-d takes a number from 0.1 to 3600, not 'nan'"},
-	{{"--interval=1s"}, "--interval takes a number from 0.1 to 3600, not '1s'"},
+	{{"-d", "0.01"}, "-d takes a time from 0.1 to 3600 s, such as 90s, not '0.01'"},
+	{{"-d", "nan"}, "-d takes a time from 0.1 to 3600 s, such as 90s, not 'nan'"},
+	{{"--interval=1x"}, "--interval takes a time from 0.1 to 3600 s, such as 90s, not '1x'"},
+	{{"--interval=2h"}, "--interval takes a time from 0.1 to 3600 s, such as 90s, not '2h'"},
+	{{"--size", "5s"}, "--size takes a size of at least 0 MiB, such as 500M, not '5s'"},
+	{{"--size", "1K"}, "--size takes a size of at least 0 MiB, such as 500M, not '1K'"},
+	{{"-p", "1,x"}, "-p takes a number from 1 to 2147483647, not '1,x'"},
+	{{"-p", "1,"}, "-p takes a number from 1 to 2147483647, not '1,'"},
+	{{"-o"}, "-o needs a value: FILE"},
+	{{"-i"},
+	 "unknown option '-i': idle groups are hidden (--all shows them), and -t io has reads and writes"},
 	{{"-p", "0"}, "-p takes a number from 1 to 2147483647, not '0'"},
 	{{"-p-4"}, "-p takes a number from 1 to 2147483647, not '-4'"},
 	{{"--limit", "-1"}, "--limit takes a number of at least 0, not '-1'"},
@@ -293,6 +347,7 @@ int main(void)
 		cmocka_unit_test(test_forms),
 		cmocka_unit_test(test_sets),
 		cmocka_unit_test(test_last_value_counts),
+		cmocka_unit_test(test_units),
 		cmocka_unit_test(test_help),
 		cmocka_unit_test(test_contradictions),
 		cmocka_unit_test(test_refused_when_given),
