@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -351,4 +352,48 @@ void file_replacement_abandon(struct file_replacement *replacement)
 	if (replacement->temporary_name != NULL && replacement->descriptor >= 0)
 		unlinkat(replacement->directory, replacement->temporary_name, 0);
 	release(replacement);
+}
+
+/* --- descriptors --- */
+
+/* Closes all descriptors from `first` on, as closefrom(3), which glibc has from 2.34 on. Returns 0 or a
+ * negative errno. */
+static int close_from(int first)
+{
+	const struct dirent *entry;
+	DIR *directory;
+
+	/* glibc names the calls that it knew, the kernel its own */
+	if (syscall(__NR_close_range, first, ~0U, 0) == 0)
+		return 0;
+	/* before Linux 5.9 */
+	directory = file_open_directory(AT_FDCWD, "/proc/self/fd");
+	if (directory == NULL)
+		return -errno;
+	while ((entry = readdir(directory)) != NULL) {
+		const int number = (int)strtol(entry->d_name, NULL, 10);
+
+		if (number >= first && number != dirfd(directory))
+			close(number);
+	}
+	closedir(directory);
+	return 0;
+}
+
+int file_keep_descriptors(int *kept, size_t count)
+{
+	const int first = STDERR_FILENO + 1, end = first + (int)count;
+
+	/* first to numbers above those that they get, so that none is overwritten */
+	for (size_t i = 0; i < count; i++) {
+		kept[i] = fcntl(kept[i], F_DUPFD_CLOEXEC, end);
+		if (kept[i] < 0)
+			return -errno;
+	}
+	for (size_t i = 0; i < count; i++) {
+		kept[i] = dup3(kept[i], first + (int)i, O_CLOEXEC);
+		if (kept[i] < 0)
+			return -errno;
+	}
+	return close_from(end);
 }

@@ -72,4 +72,10 @@ int file_replacement_commit(struct file_replacement *replacement, struct error *
 /* Removes the temporary file and releases the struct; does nothing on one that is not open. */
 void file_replacement_abandon(struct file_replacement *replacement);
 
+/*
+ * For a forked process: closes every descriptor except the standard ones and the `count` in `kept`, which
+ * become 3, 4 and so on, closed by execve(2), as `kept` then says. Returns 0 or a negative errno.
+ */
+int file_keep_descriptors(int *kept, size_t count);
+
 #endif

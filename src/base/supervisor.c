@@ -50,48 +50,14 @@ static struct {
 
 /* --- a forked process --- */
 
-/* Closes all descriptors from `first` on, as closefrom(3), which glibc has from 2.34 on. Returns 0 or a
- * negative errno. */
-static int close_from(int first)
-{
-	const struct dirent *entry;
-	DIR *directory;
-
-	/* glibc names the calls that it knew, the kernel its own */
-	if (syscall(__NR_close_range, first, ~0U, 0) == 0)
-		return 0;
-	/* before Linux 5.9 */
-	directory = file_open_directory(AT_FDCWD, "/proc/self/fd");
-	if (directory == NULL)
-		return -errno;
-	while ((entry = readdir(directory)) != NULL) {
-		const int number = (int)strtol(entry->d_name, NULL, 10);
-
-		if (number >= first && number != dirfd(directory))
-			close(number);
-	}
-	closedir(directory);
-	return 0;
-}
-
-/* Leaves this process those descriptors. Returns 0 or a negative errno. */
+/* Leaves this process those descriptors, and /dev/null for the standard ones. Returns 0 or a negative errno.
+ */
 static int keep_descriptors(int *kept, size_t count)
 {
 	const int first = STDERR_FILENO + 1, end = first + (int)count;
-	int null, result;
+	const int result = file_keep_descriptors(kept, count);
+	int null;
 
-	/* first to numbers above those that they get, so that none is overwritten */
-	for (size_t i = 0; i < count; i++) {
-		kept[i] = fcntl(kept[i], F_DUPFD_CLOEXEC, end);
-		if (kept[i] < 0)
-			return -errno;
-	}
-	for (size_t i = 0; i < count; i++) {
-		kept[i] = dup3(kept[i], first + (int)i, O_CLOEXEC);
-		if (kept[i] < 0)
-			return -errno;
-	}
-	result = close_from(end);
 	if (result < 0)
 		return result;
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);

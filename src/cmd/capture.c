@@ -2,7 +2,9 @@
 /* `ctop capture`: one full snapshot into a file. */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,6 +21,7 @@
 #include "cmd/line/privilege.h"
 #include "cmd/line/reading_options.h"
 #include "commands.h"
+#include "workload.h"
 #include "session/session.h"
 #include "store/ctprof.h"
 #include "table/evidence.h"
@@ -211,22 +214,28 @@ static unsigned int part_readings(double window_seconds)
 }
 
 /*
- * Waits until `until_ns`, meanwhile reading reports of ended threads and serving the heap probe. Returns by
- * how much the wait ended late, ns; 0 if `until_ns` had already passed.
+ * Waits until `until_ns`, or until the command has ended (NULL: there is none), meanwhile reading reports of
+ * ended threads and serving the heap probe. Returns by how much the wait ended late, ns; 0 if `until_ns` had
+ * already passed.
  */
-static uint64_t wait_until(struct capture *capture, uint64_t until_ns)
+static uint64_t wait_until(struct capture *capture, const struct workload *workload, uint64_t until_ns)
 {
 	const bool waits = clock_ns(CLOCK_MONOTONIC) < until_ns;
+	struct pollfd end = {.fd = workload != NULL ? workload_descriptor(workload) : -1, .events = POLLIN};
 
 	for (;;) {
 		const uint64_t next_ns = capture_serve_ended(capture);
 		const uint64_t wake_ns = next_ns < until_ns ? next_ns : until_ns;
-		const struct timespec wake = clock_timespec(wake_ns);
+		struct timespec left;
+		uint64_t now_ns;
 
 		capture_serve_heap(capture, wake_ns);
-		if (clock_ns(CLOCK_MONOTONIC) >= until_ns)
-			return waits ? clock_ns(CLOCK_MONOTONIC) - until_ns : 0;
-		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL);
+		now_ns = clock_ns(CLOCK_MONOTONIC);
+		if (now_ns >= until_ns)
+			return waits ? now_ns - until_ns : 0;
+		left = clock_timespec(wake_ns > now_ns ? wake_ns - now_ns : 0);
+		if (ppoll(&end, 1, &left, NULL) > 0)
+			return 0;
 	}
 }
 
@@ -235,6 +244,7 @@ struct watch {
 	struct session *whole, *part; /* counts from the beginning of the window, and of the present part */
 	unsigned int readings;        /* of this part, beside its beginning */
 	unsigned int part_readings;   /* that make one */
+	const struct workload *workload; /* the window ends with it; NULL: with the time that was asked for */
 	struct window_parts parts;
 	uint64_t begun_ns;           /* CLOCK_MONOTONIC of the first reading */
 	uint64_t longest_reading_ns; /* longest reading except the last one */
@@ -277,31 +287,73 @@ static int take_round(struct capture *capture, struct watch *watch, struct error
 
 static void wait_in_window(struct capture *capture, struct watch *watch, uint64_t offset_ns)
 {
-	const uint64_t delay_ns = wait_until(capture, watch->begun_ns + offset_ns);
+	const uint64_t delay_ns = wait_until(capture, watch->workload, watch->begun_ns + offset_ns);
 
 	if (delay_ns > watch->longest_delay_ns)
 		watch->longest_delay_ns = delay_ns;
 }
 
-/*
- * Takes the readings of the window, except the last one. It begins with the first reading, which may wait for
- * executables; processes named by the user must exist then.
- */
-static int watch_window(const struct capture_command_options *options, struct capture *capture,
+/* The first reading, which may wait for executables; processes named by the user must exist then. */
+static int begin_window(const struct capture_command_options *options, struct capture *capture,
 			struct watch *watch, struct error *error)
 {
-	const double seconds = options->window_seconds;
-	const uint64_t step_ns = (uint64_t)(reading_interval(seconds) * NS_PER_S);
-	const uint64_t length_ns = (uint64_t)(seconds * NS_PER_S);
+	const int result = take_round(capture, watch, error);
 	uint64_t passed_ns;
-	int result = take_round(capture, watch, error);
 
 	if (result < 0)
 		return result;
 	/* reading the clocks in this order never shortens a window, even with a wait for a CPU in between */
 	passed_ns = clock_ns(CLOCK_BOOTTIME) - session_now(watch->whole)->provenance.boottime_ns;
 	watch->begun_ns = clock_ns(CLOCK_MONOTONIC) - passed_ns;
-	result = check_threads(session_now(watch->whole), &options->processes, error);
+	return check_threads(session_now(watch->whole), &options->processes, error);
+}
+
+static bool has_ended(const struct workload *workload)
+{
+	return poll(&(struct pollfd){.fd = workload_descriptor(workload), .events = POLLIN}, 1, 0) > 0;
+}
+
+/*
+ * Reads until the command ends, except for the last reading. Nobody knows how long it takes: the first parts
+ * are short, and become longer while it runs.
+ */
+static int watch_command(const struct capture_command_options *options, struct capture *capture,
+			 struct watch *watch, struct error *error)
+{
+	uint64_t step_ns = (uint64_t)(WINDOW_PART_MIN_S * NS_PER_S), next_ns = step_ns;
+	size_t parts = WINDOW_PARTS;
+	int result = begin_window(options, capture, watch, error);
+
+	if (result < 0)
+		return result;
+	workload_start(watch->workload);
+	while (result == 0) {
+		wait_in_window(capture, watch, next_ns);
+		if (has_ended(watch->workload))
+			break;
+		result = take_round(capture, watch, error);
+		if (watch->parts.count >= parts) {
+			parts += WINDOW_PARTS / 2;
+			if (step_ns < NS_PER_S)
+				step_ns *= 2;
+			else
+				watch->part_readings *= 2;
+		}
+		while (watch->begun_ns + next_ns <= clock_ns(CLOCK_MONOTONIC))
+			next_ns += step_ns;
+	}
+	return result;
+}
+
+/* Takes the readings of the window, except the last one. */
+static int watch_window(const struct capture_command_options *options, struct capture *capture,
+			struct watch *watch, struct error *error)
+{
+	const double seconds = options->window_seconds;
+	const uint64_t step_ns = (uint64_t)(reading_interval(seconds) * NS_PER_S);
+	const uint64_t length_ns = (uint64_t)(seconds * NS_PER_S);
+	int result = begin_window(options, capture, watch, error);
+
 	for (uint64_t next_ns = step_ns; result == 0 && next_ns + step_ns / 2 < length_ns;
 	     next_ns += step_ns) {
 		/* a reading that takes longer than the time between two lets some out */
@@ -382,14 +434,14 @@ static struct snapshot_window *end_window(struct watch *watch, struct snapshot *
 	return window;
 }
 
-static int take_readings(const struct capture_command_options *options, struct capture *capture,
-			 uint64_t budget, struct snapshot **ret_snapshot, struct snapshot_window **ret_window,
-			 struct error *error)
+static int take_readings(const struct capture_command_options *options, const struct workload *workload,
+			 struct capture *capture, uint64_t budget, struct snapshot **ret_snapshot,
+			 struct snapshot_window **ret_window, struct error *error)
 {
 	struct watch watch;
 	int result = 0;
 
-	if (options->window_seconds == 0) {
+	if (options->window_seconds == 0 && workload == NULL) {
 		if (options->latency_seconds > 0)
 			watch_latency(capture, options->latency_seconds);
 		return capture_full(capture, budget, NULL, ret_snapshot, error);
@@ -397,16 +449,18 @@ static int take_readings(const struct capture_command_options *options, struct c
 	watch = (struct watch){
 		.whole = session_create(),
 		.part = session_create(),
-		.part_readings = part_readings(options->window_seconds),
+		.part_readings = workload != NULL ? 1 : part_readings(options->window_seconds),
+		.workload = workload,
 	};
 	if (options->latency_seconds > 0)
 		watch_latency(capture, 0);
-	result = watch_window(options, capture, &watch, error);
+	result = workload != NULL ? watch_command(options, capture, &watch, error)
+				  : watch_window(options, capture, &watch, error);
 	if (result == 0)
 		result = capture_full(capture, budget, NULL, ret_snapshot, error);
 	if (result == 0)
 		*ret_window = end_window(&watch, *ret_snapshot);
-	if (result == 0 && *ret_window != NULL)
+	if (result == 0 && *ret_window != NULL && workload == NULL)
 		note_length(&watch, (*ret_window)->from, *ret_snapshot, options->window_seconds);
 	session_release(watch.whole);
 	session_release(watch.part);
@@ -414,9 +468,10 @@ static int take_readings(const struct capture_command_options *options, struct c
 	return result;
 }
 
-static int take(const struct capture_command_options *options, struct snapshot **ret_snapshot,
-		struct snapshot_window **ret_window, struct error *error)
+static int take(const struct capture_command_options *options, const struct workload *workload,
+		struct snapshot **ret_snapshot, struct snapshot_window **ret_window, struct error *error)
 {
+	const bool is_window = options->window_seconds != 0 || workload != NULL;
 	struct capture_options capture_options = reading_options_capture(&options->processes,
 									 &options->backend, &options->roots);
 	uint64_t budget = UINT64_MAX;
@@ -424,12 +479,12 @@ static int take(const struct capture_command_options *options, struct snapshot *
 	const char *notice;
 	int result;
 
-	capture_options.once = options->window_seconds == 0;
+	capture_options.once = !is_window;
 	capture_options.allow_stop = options->heap.allow_stop;
 	capture_options.latency = options->latency_seconds > 0;
 	/* the last reading waits for executables that are new since the first one */
 	capture_options.heap_patience_ns = options->window_seconds == 0
-						   ? HEAP_PATIENCE_NS
+						   ? is_window ? 0 : HEAP_PATIENCE_NS
 						   : (uint64_t)(fmin(options->window_seconds / 20,
 								     (double)HEAP_PATIENCE_NS / NS_PER_S) *
 								NS_PER_S);
@@ -439,7 +494,7 @@ static int take(const struct capture_command_options *options, struct snapshot *
 	capture_options.reader = privilege_open_reader(capture_options.roots);
 	result = privilege_open_capture(&capture_options, &capture, error);
 	if (result == 0) {
-		result = take_readings(options, capture, budget, ret_snapshot, ret_window, error);
+		result = take_readings(options, workload, capture, budget, ret_snapshot, ret_window, error);
 		notice = capture_take_notice(capture);
 		if (notice != NULL)
 			command_note("%s", notice);
@@ -520,34 +575,34 @@ static int write_snapshot(const struct snapshot *snapshot, const struct snapshot
 	return result;
 }
 
-static int capture_run(void *options_pointer, char **operands, int operand_count)
+static int check_options(const struct capture_command_options *options, bool has_command, struct error *error)
 {
-	const struct capture_command_options *options = options_pointer;
+	if (options->output == NULL)
+		return error_set(error, -EINVAL,
+				 "capture needs an output file: -o FILE, or -o - for standard output");
+	if (strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO))
+		return error_set(error, -EINVAL, "not writing a binary snapshot to a terminal: use -o FILE");
+	if (has_command && strcmp(options->output, "-") == 0)
+		return error_set(error, -EINVAL, "the output of the command goes there: use -o FILE");
+	if (has_command && options->window_seconds != 0)
+		return error_set(error, -EINVAL, "the window ends with the command: leave --for out");
+	return 0;
+}
+
+/* Captures and saves. Returns 0 or a negative errno with a sentence. */
+static int capture_to_file(const struct capture_command_options *options, const struct workload *workload,
+			   struct error *error)
+{
 	struct snapshot_window *window = NULL;
 	struct snapshot *snapshot;
-	struct error error;
-	int result;
+	int result = take(options, workload, &snapshot, &window, error);
 
-	(void)operands;
-	(void)operand_count;
-	if (options->output == NULL) {
-		error_set(&error, -EINVAL,
-			  "capture needs an output file: -o FILE, or -o - for standard output");
-		return command_misused(&capture_command, &error);
-	}
-	if (strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO)) {
-		error_set(&error, -EINVAL, "a snapshot is not text for a terminal; name a file with -o");
-		return command_misused(&capture_command, &error);
-	}
-	result = check_output(options->output, &error);
-	if (result == 0)
-		result = take(options, &snapshot, &window, &error);
 	if (result < 0)
-		return command_failed(&error);
+		return result;
 	/* what ended within a window is in it */
-	result = window == NULL ? check_threads(snapshot, &options->processes, &error) : 0;
+	result = window == NULL ? check_threads(snapshot, &options->processes, error) : 0;
 	if (result == 0)
-		result = write_snapshot(snapshot, window, options->output, &error);
+		result = write_snapshot(snapshot, window, options->output, error);
 	if (result == 0 && snapshot->parse_summary.present)
 		note_parsing(snapshot);
 	if (result == 0 && snapshot->taskstats_summary.present &&
@@ -560,6 +615,43 @@ static int capture_run(void *options_pointer, char **operands, int operand_count
 		command_note("one reading, with totals only; --for 10 adds what happened in ten seconds");
 	snapshot_window_release(window);
 	snapshot_release(snapshot);
+	return result;
+}
+
+/* Captures while a command runs. The status is that of the command. */
+static int run_with_command(const struct capture_command_options *options, char **words, struct error *error)
+{
+	struct workload workload;
+	int status, result = workload_prepare(words, &workload, error);
+
+	if (result == 0) {
+		result = capture_to_file(options, &workload, error);
+		status = workload_end(&workload);
+	}
+	if (result < 0) {
+		command_failed(error);
+		return WORKLOAD_FAILED;
+	}
+	return status;
+}
+
+static int capture_run(void *options_pointer, char **operands, int operand_count)
+{
+	const struct capture_command_options *options = options_pointer;
+	struct error error;
+	int result;
+
+	if (check_options(options, operand_count != 0, &error) < 0)
+		return command_misused(&capture_command, &error);
+	result = check_output(options->output, &error);
+	if (result < 0 && operand_count != 0) {
+		command_failed(&error);
+		return WORKLOAD_FAILED;
+	}
+	if (result == 0 && operand_count != 0)
+		return run_with_command(options, operands, &error);
+	if (result == 0)
+		result = capture_to_file(options, NULL, &error);
 	return result < 0 ? command_failed(&error) : COMMAND_DONE;
 }
 
@@ -567,17 +659,17 @@ static const struct option own_options[] = {
 	{OPTION('o', "output", "FILE", struct capture_command_options, output),
 	 .description =
 		 "write the snapshot there, replacing the file once it is complete; - for standard output"},
-	{OPTION('\0', "for", "SEC", struct capture_command_options, window_seconds),
+	{OPTION('\0', "for", "TIME", struct capture_command_options, window_seconds), .unit = "s",
 	 .minimum = WINDOW_PART_MIN_S, .maximum = 86400,
-	 .description = "read for SEC seconds, so that the file has rates"},
+	 .description = "read for this long, so that the file has rates: 10, 500ms, 2m"},
 	{OPTION('p', "pid", "PID", struct capture_command_options, processes), .minimum = 1,
-	 .maximum = INT32_MAX, .description = "only this process; may be given several times"},
-	{OPTION('\0', "latency", "SEC", struct capture_command_options, latency_seconds), .minimum = 0.1,
-	 .maximum = 86400,
-	 .description = "first measure wait latency for SEC seconds (by BPF, as root); with --for, over that "
+	 .maximum = INT32_MAX, .description = "only these processes: 1,2; may be repeated"},
+	{OPTION('\0', "latency-for", "TIME", struct capture_command_options, latency_seconds),
+	 .old_name = "latency", .warns_of_old_name = true, .unit = "s", .minimum = 0.1, .maximum = 86400,
+	 .description = "first measure wait latency for this long (by BPF, as root); with --for, over that "
 			"time instead"},
-	{OPTION('\0', "budget", "SEC", struct capture_command_options, budget_seconds), .minimum = 0,
-	 .maximum = 86400,
+	{OPTION('\0', "budget-time", "TIME", struct capture_command_options, budget_seconds),
+	 .old_name = "budget", .warns_of_old_name = true, .unit = "s", .minimum = 0, .maximum = 86400,
 	 .description =
 		 "spend at most this much CPU time on smaps_rollup and cgroup files; default no limit"},
 };
@@ -594,10 +686,14 @@ static const struct option_table_use tables[] = {
 const struct command capture_command = {
 	.name = "capture",
 	.summary = "write a snapshot of all threads to a file",
-	.usage = "-o FILE [OPTION]...",
-	.details = "Reads every counter of every thread, once or with --for over some seconds, and writes a "
-		   "snapshot that `ctop FILE` and `ctop show` read. Nothing is stopped, except with "
-		   "--allow-stop.",
+	.usage = "-o FILE [OPTION]... [-- COMMAND [ARGUMENT]...]",
+	.details =
+		"Reads every counter of every thread, once, with --for over some time, or for as long as a "
+		"command runs, and writes a snapshot that `ctop FILE` and `ctop show` read. The exit status "
+		"is "
+		"the command's; 125 means that ctop itself failed. Nothing is stopped, except with "
+		"--allow-stop.",
+	.maximum_operands = INT_MAX,
 	.tables = tables,
 	.table_count = ARRAY_COUNT(tables),
 	.options_size = sizeof(struct capture_command_options),

@@ -113,7 +113,7 @@ static const struct bad_case capture_cases[] = {
 	{{"capture", "-o", "@out", "-p", "one"}, USAGE, {"-p", "one"}, 0},
 	{{"capture", "-o", "@out", "-p", "0"}, USAGE, {"-p", "0"}, 0},
 	{{"capture", "-o", "@out", "-p", "-4"}, USAGE, {"-p", "-4"}, 0},
-	{{"capture", "-o", "@out", "--budget", "soon"}, USAGE, {"--budget", "soon"}, 0},
+	{{"capture", "-o", "@out", "--budget-time", "soon"}, USAGE, {"--budget-time", "soon"}, 0},
 	{{"capture", "-o", "@out", "-p", "4194305"}, FAILURE, {"4194305"}, 0},
 	{{"capture", "-o", "@none/out"}, FAILURE, {"@none", "No such file"}, 0},
 	{{"capture", "-o", "@directory"}, FAILURE, {"@directory", "directory"}, 0},

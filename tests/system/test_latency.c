@@ -153,7 +153,7 @@ static void test_waker(void **state)
 static void test_capture(void **state)
 {
 	const char *path = scratch_path("latency.ctprof.zst");
-	const char *const capture[] = {"capture", "--latency", "1", "-o", path, NULL};
+	const char *const capture[] = {"capture", "--latency-for", "1", "-o", path, NULL};
 	const char *const show[] = {"show", path, "--sections", "latency", "--limit", "0", NULL};
 	struct run run;
 
@@ -237,7 +237,7 @@ static void blame_and_compare(struct measurement *measurement, const pid_t hogs[
 	static const char *const names[] = {"hog-one", "hog-two"};
 	const char *path = scratch_path("blame.ctprof.zst"), *earlier = scratch_path("earlier.ctprof.zst");
 	const char *const capture_earlier[] = {"capture", "--no-heap", "-o", earlier, NULL};
-	const char *const capture[] = {"capture", "--latency", "2", "-o", path, NULL};
+	const char *const capture[] = {"capture", "--latency-for", "2", "-o", path, NULL};
 	const char *const show[] = {"show",     path,  "--sections", "blame", "-g", "process",
 				    "--format", "csv", "--limit",    "0",     NULL};
 	char rule[80];
@@ -334,7 +334,8 @@ static void test_many_names(void **state)
 	snprintf(pid, sizeof(pid), "%d", (int)children[0]);
 	/* for so long as it takes until they have had more names than there is room for */
 	for (int s = 1; !found && s <= 64; s *= 2) {
-		const char *const capture[] = {"capture", "--latency", seconds, "-p", pid, "-o", path, NULL};
+		const char *const capture[] = {"capture", "--latency-for", seconds, "-p", pid, "-o", path,
+					       NULL};
 		const char *const show[] = {"show", path, "--sections", "latency", "-g", "process", NULL};
 		const struct run_options patient = {.timeout_s = 120};
 		struct run run;
