@@ -686,6 +686,7 @@ static const struct option_table_use tables[] = {
 const struct command capture_command = {
 	.name = "capture",
 	.summary = "write a snapshot of all threads to a file",
+	.purpose = COMMAND_KEEPS,
 	.usage = "-o FILE [OPTION]... [-- COMMAND [ARGUMENT]...]",
 	.details =
 		"Reads every counter of every thread, once, with --for over some time, or for as long as a "

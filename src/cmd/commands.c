@@ -128,14 +128,41 @@ static void describe_rules(struct buffer *buffer)
 	buffer_append_text(buffer, "\n'ctop help columns' lists columns, 'ctop metrics' metrics.\n");
 }
 
+static void describe_times(struct buffer *buffer)
+{
+	static const struct {
+		const char *example, *words;
+	} moments[] = {
+		{"-15m", "15 minutes before now, or before the end of a history"},
+		{"-1h30m", "units: s m h d w, and ms"},
+		{"09:40, 09:40:05", "the last such time before now"},
+		{"yesterday 09:40", "also today, noon, midnight, and days of the week"},
+		{"2026-11-20 09:40", "local time; a zone may follow: Z, +02:00"},
+		{"@1763600000", "seconds since 1970"},
+		{"09:00..09:05", "a range; each end may be any of these"},
+		{"@-1h", "a moment of the usual history, where a file is expected"},
+		{"DIR@09:40", "of the history in that directory"},
+	};
+	enum {
+		MOMENT_CELLS = 20,
+	};
+
+	buffer_append_text(buffer, "A moment (@, [ and D on the screen; show, diff, dump, replay):\n\n");
+	for (size_t i = 0; i < ARRAY_COUNT(moments); i++)
+		append_entry(buffer, moments[i].example, MOMENT_CELLS, moments[i].words);
+	buffer_append_text(buffer,
+			   "\nA length of time: 10, 500ms, 90s, 2m, 1h30m, 14d; a size: 500M, 5G. A plain\n"
+			   "number has the unit that the option's help names; those of record need one.\n");
+}
+
 static const struct {
 	const char *name;
 	void (*append)(struct buffer *buffer);
+	const char *old_name; /* still understood, or NULL */
 } topics[] = {
-	{"columns", describe_columns},
-	{"filter", describe_filter},
-	{"keys", describe_keys},
-	{"rules", describe_rules},
+	{"columns", describe_columns, NULL}, {"filters", describe_filter, "filter"},
+	{"keys", describe_keys, NULL},       {"rules", describe_rules, NULL},
+	{"times", describe_times, NULL},
 };
 
 static void list_names(struct buffer *buffer)
@@ -169,7 +196,8 @@ static int help_run(void *options, char **operands, int operand_count)
 	for (size_t i = 0; i < ARRAY_COUNT(topics); i++) {
 		struct output output = {0};
 
-		if (strcmp(operands[0], topics[i].name) != 0)
+		if (strcmp(operands[0], topics[i].name) != 0 &&
+		    (topics[i].old_name == NULL || strcmp(operands[0], topics[i].old_name) != 0))
 			continue;
 		topics[i].append(&output.buffer);
 		return output_end(&output);
@@ -184,9 +212,9 @@ static int help_run(void *options, char **operands, int operand_count)
 
 static const struct command help_command = {
 	.name = "help",
-	.summary = "print help about the program, a command, the columns and keys of the screen, filters, or "
-		   "rules",
-	.usage = "[COMMAND|columns|filter|keys|rules]",
+	.summary = "print help about a command or a topic",
+	.purpose = COMMAND_CHECKS,
+	.usage = "[COMMAND|columns|filters|keys|rules|times]",
 	.list_operands = list_names,
 	.maximum_operands = 1,
 	.run = help_run,

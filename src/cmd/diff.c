@@ -531,6 +531,7 @@ const struct command diff_command = {
 	.name = "diff",
 	.alias = "compare",
 	.summary = "print what changed between two saved snapshots",
+	.purpose = COMMAND_LOOKS,
 	.usage = "BEFORE... [--] AFTER... [OPTION]...",
 	.details =
 		"Reads two .ctprof.zst files or recorded moments (/var/lib/ctop@-1h, @09:40); one of them "

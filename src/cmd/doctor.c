@@ -161,7 +161,8 @@ static const struct option_table_use tables[] = {
 
 const struct command doctor_command = {
 	.name = "doctor",
-	.summary = "print what this host and user let ctop read, and what would allow the rest",
+	.summary = "print what ctop can read here, and what would allow the rest",
+	.purpose = COMMAND_CHECKS,
 	.usage = "[OPTION]...",
 	.details = "ctop changes nothing: the remedies are for you to run, as root. Missing items are not a "
 		   "failure. Root reads threads by BPF; a program with file capabilities (setcap) does not.",

@@ -389,6 +389,7 @@ static int dump_run(void *untyped, char **operands, int operand_count)
 const struct command dump_command = {
 	.name = "dump",
 	.summary = "print what was recorded as a series of tables",
+	.purpose = COMMAND_LOOKS,
 	.usage = "[--from WHEN] [--to WHEN] [--every TIME] [OPTION]...",
 	.details = "Prints the table of a view for each round of a history, or for each minute, hour ..., as "
 		   "`ctop -b` prints it of a live host: rates are over the time between two tables, and "

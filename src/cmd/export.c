@@ -338,7 +338,8 @@ static int export_run(void *untyped, char **operands, int operand_count)
 
 const struct command export_command = {
 	.name = "export",
-	.summary = "serve what groups of threads do to Prometheus, or write it for node_exporter",
+	.summary = "serve groups of threads to Prometheus or node_exporter",
+	.purpose = COMMAND_SERVES,
 	.usage = "[OPTION]...",
 	.details = "Rounds are taken at an interval of their own, and each scrape is answered from the "
 		   "newest one. Counters begin with 0 when ctop starts and never fall when threads end. All "

@@ -408,7 +408,8 @@ static int history_run(void *untyped, char **operands, int operand_count)
 
 const struct command history_command = {
 	.name = "history",
-	.summary = "list what was recorded: days, gaps, starts of the host, marks, damage",
+	.summary = "list what was recorded: days, gaps, boots, marks, damage",
+	.purpose = COMMAND_KEEPS,
 	.usage = "[DIR] [OPTION]...",
 	.details = "Times are local. A gap is a time in which nothing was recorded, between two rounds of "
 		   "the same recording or of two. A directory of histories has a row for each of them.",

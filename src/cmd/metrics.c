@@ -266,7 +266,8 @@ static int metrics_run(void *opaque, char **operands, int operand_count)
 
 const struct command metrics_command = {
 	.name = "metrics",
-	.summary = "list the metrics: where they come from, what they need, what they mean",
+	.summary = "list the metrics: where they come from and what they mean",
+	.purpose = COMMAND_CHECKS,
 	.usage = "[NAME]... [OPTION]...",
 	.details = "With names prints all that is known of these metrics and columns of the screen.",
 	.maximum_operands = METRICS_NAMES_MAX,

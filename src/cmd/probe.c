@@ -737,6 +737,7 @@ static const struct option_table_use tables[] = {
 const struct command probe_command = {
 	.name = "probe",
 	.summary = "print what the threads of one jemalloc program have allocated",
+	.purpose = COMMAND_LOOKS,
 	.usage = "--pid N [OPTION]...",
 	.details = "Reads, from outside, the bytes that each thread has allocated and freed in its life, "
 		   "from jemalloc's own counters. Threads of the GNU C library are read without stopping "

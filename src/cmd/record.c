@@ -150,7 +150,8 @@ static int record_run(void *untyped, char **operands, int operand_count)
 
 const struct command record_command = {
 	.name = "record",
-	.summary = "record the rounds of this host into a history that can be looked at later",
+	.summary = "record this host into a history that can be looked at later",
+	.purpose = COMMAND_KEEPS,
 	.usage = "[OPTION]...",
 	.details = "Reads what the live screen reads, every few seconds, and stores it in the directory of "
 		   "the history, a file a day. One ctop at a time records into a history; any number may "

@@ -133,6 +133,7 @@ static int replay_run(void *untyped, char **operands, int operand_count)
 const struct command replay_command = {
 	.name = "replay",
 	.summary = "look at recorded moments on the screen",
+	.purpose = COMMAND_LOOKS,
 	.usage = "[OPTION]... [WHEN]",
 	.details = "Shows what ctop record has stored as the live screen showed it then: every tab, group "
 		   "and order. WHEN is a time such as -15m, 09:40, 'yesterday 3pm' or '2026-11-20 09:40'; by "

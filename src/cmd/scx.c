@@ -523,7 +523,8 @@ static const struct option_table_use tables[] = {
 
 const struct command scx_command = {
 	.name = "scx",
-	.summary = "print what the sched_ext scheduler that runs keeps for each thread",
+	.summary = "print what the sched_ext scheduler keeps for each thread",
+	.purpose = COMMAND_LOOKS,
 	.usage = "[OPTION]...",
 	.details = "The scheduler, its maps, the type of its contexts, and the context of each thread. Takes "
 		   "root. Nothing in the scheduler is changed, and no memory is allocated in it.",

@@ -360,6 +360,7 @@ static int show_run(void *opaque, char **operands, int operand_count)
 const struct command show_command = {
 	.name = "show",
 	.summary = "print a saved snapshot as a table, or as a report of all metrics",
+	.purpose = COMMAND_LOOKS,
 	.usage = "FILE|HISTORY@WHEN|- [OPTION]...",
 	.details = "Reads a .ctprof.zst file, a recorded moment (/var/lib/ctop@-1h, @09:40), or standard "
 		   "input for -, and prints the table that the screen has of it; of a directory of histories "

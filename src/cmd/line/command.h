@@ -24,10 +24,20 @@ enum command_status {
 	COMMAND_NOT_JUDGED = 4,
 };
 
+/* What a command is for: the headings of the short help. */
+enum command_purpose {
+	COMMAND_LOOKS,
+	COMMAND_KEEPS,
+	COMMAND_SERVES,
+	COMMAND_CHECKS,
+	COMMAND_PURPOSES,
+};
+
 struct command {
 	const char *name;    /* NULL for the live screen, which needs none */
 	const char *alias;   /* a second name, or NULL */
-	const char *summary; /* what it does, one line without a period */
+	const char *summary; /* what it does, without a period: at most 66 characters, or -h has two lines */
+	enum command_purpose purpose;
 	const char *usage;   /* what follows the name: "FILE [OPTION]..." */
 	const char *details; /* more sentences for its help, NULL for none */
 	const struct option_table_use *tables;

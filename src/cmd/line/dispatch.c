@@ -127,7 +127,9 @@ static int run(command_table commands, const struct command *command, char *cons
 			command_note("without the screen this is 'ctop %s'", instead->name);
 	} else if (reading.operands < 0) {
 		status = command_misused(command, &reading.error);
-	} else if (reading.request == OPTION_REQUEST_HELP) {
+	} else if (reading.request == OPTION_REQUEST_BRIEF && command->name == NULL) {
+		status = help_print_brief(commands);
+	} else if (reading.request == OPTION_REQUEST_BRIEF || reading.request == OPTION_REQUEST_HELP) {
 		status = help_print(commands, command->name != NULL ? command : NULL);
 	} else if (reading.request == OPTION_REQUEST_VERSION) {
 		status = print_version();

@@ -95,8 +95,59 @@ static void append_program(struct buffer *buffer, command_table commands)
 		help_append_wrapped(buffer, commands[i]->summary, "", SUMMARY_COLUMN);
 	}
 	append_options(buffer, live);
-	buffer_append_text(buffer, "\n  -h, --help                  print help, also after a command\n"
-				   "  -V, --version               print the version and what is built in\n");
+	buffer_append_text(buffer,
+			   "\n  -h, --help                  print help, also after a command; -h is short\n"
+			   "  -V, --version               print the version and what is built in\n");
+}
+
+static void append_brief_commands(struct buffer *buffer, command_table commands)
+{
+	static const char *const headings[COMMAND_PURPOSES] = {
+		[COMMAND_LOOKS] = "Look",
+		[COMMAND_KEEPS] = "Keep",
+		[COMMAND_SERVES] = "Serve",
+		[COMMAND_CHECKS] = "Check",
+	};
+
+	for (size_t purpose = 0; purpose < COMMAND_PURPOSES; purpose++) {
+		buffer_append_format(buffer, "%s:\n", headings[purpose]);
+		for (size_t i = 1; commands[i] != NULL; i++) {
+			if (commands[i]->purpose != purpose)
+				continue;
+			buffer_append_format(buffer, "  %-*s", SUMMARY_COLUMN - 2, commands[i]->name);
+			help_append_wrapped(buffer, commands[i]->summary, "", SUMMARY_COLUMN);
+		}
+	}
+}
+
+int help_print_brief(command_table commands)
+{
+	struct output output = {0};
+	struct buffer *buffer = &output.buffer;
+
+	buffer_append_text(
+		buffer,
+		"Usage: ctop [OPTION]... [FILE [FILE]]    the screen: this host, a file, two compared\n"
+		"       ctop COMMAND [ARGUMENT]...\n\n");
+	append_brief_commands(buffer, commands);
+	buffer_append_text(buffer,
+			   "Options of the screen:\n"
+			   "  -g AXIS    group by process, pid, cgroup, container, thread, user or wait\n"
+			   "  -t TAB     start on a tab: run, time, io, memory, latency, ...\n"
+			   "  -f FILTER  only matching rows: web, 'cpu% > 50', 'state = D'\n"
+			   "  -p PID,... only these processes\n"
+			   "  -s COLUMN  sort\n"
+			   "  -H         a row for each thread\n"
+			   "  -d TIME    time between two rounds: 2 (seconds), 500ms, 1m\n"
+			   "  -b         print tables instead, -n of them\n"
+			   "Examples:\n"
+			   "  ctop -c nginx.service                     one service\n"
+			   "  ctop capture --for 10 -o a.ctprof.zst     keep ten seconds\n"
+			   "  ctop a.ctprof.zst b.ctprof.zst            what changed\n"
+			   "  ctop show @03:12                          what was recorded\n"
+			   "\nAll options: ctop --help. A command: ctop COMMAND --help. Topics: ctop help\n"
+			   "columns, filters, keys, rules or times. Everything: man ctop.\n");
+	return output_end(&output);
 }
 
 int help_print(command_table commands, const struct command *command)

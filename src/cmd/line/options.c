@@ -316,7 +316,9 @@ static int parse_long(struct parser *parser, const char *word, struct error *err
 /* The request that a letter, or where `name` is not NULL a long name, makes without being in any table. */
 static enum option_request find_request(const char *name, char letter)
 {
-	if (name == NULL ? letter == 'h' : strcmp(name, "help") == 0)
+	if (name == NULL && letter == 'h')
+		return OPTION_REQUEST_BRIEF;
+	if (name != NULL && strcmp(name, "help") == 0)
 		return OPTION_REQUEST_HELP;
 	if (name == NULL ? letter == 'V' : strcmp(name, "version") == 0)
 		return OPTION_REQUEST_VERSION;

@@ -126,7 +126,8 @@ struct option_set {
 /* What the user asks for instead of running the command. */
 enum option_request {
 	OPTION_REQUEST_NONE,
-	OPTION_REQUEST_HELP,    /* -h, --help */
+	OPTION_REQUEST_BRIEF,   /* -h */
+	OPTION_REQUEST_HELP,    /* --help */
 	OPTION_REQUEST_VERSION, /* -V, --version */
 };
 

@@ -66,7 +66,7 @@ static const struct option list[] = {
 	{OPTION('f', "filter", "FILTER", struct screen_options, filter), .in_file = true,
 	 .description = "show only rows whose name contains this text or matches /REGEX/ (or does not, with "
 			"!), or where COLUMN > NUMBER, and only threads with 'user = NAME', 'state = D' and "
-			"so on; join several by and, or, not (ctop help filter)"},
+			"so on; join several by and, or, not (ctop help filters)"},
 	{OPTION('u', "user", "USER", struct screen_options, users),
 	 .description = "show only threads of this user (name, number or glob), as the filter 'user = USER' "
 			"does; may be repeated"},

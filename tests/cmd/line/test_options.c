@@ -209,7 +209,7 @@ static void test_help(void **state)
 
 	(void)state;
 	PARSE(&parsed, "-bh", "--nonsense");
-	assert_true(parsed.request == OPTION_REQUEST_HELP && parsed.operands >= 0);
+	assert_true(parsed.request == OPTION_REQUEST_BRIEF && parsed.operands >= 0);
 	PARSE(&parsed, "--help");
 	assert_int_equal(parsed.request, OPTION_REQUEST_HELP);
 	PARSE(&parsed, "--", "--help");
