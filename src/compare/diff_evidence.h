@@ -8,7 +8,7 @@
 /*
  * Whether a change between two windows, or two sets of runs, is real: by how much a group's number varies
  * from part to part of each window, or from run to run, by the size of the change, and by a floor of its
- * unit. docs/comparison.md explains it.
+ * unit. docs/reference/statistics.md explains it.
  */
 
 enum {

@@ -6,7 +6,8 @@
 
 /*
  * How much a change matters, in one unit for seconds, bytes and counts: 1 is a change that somebody should
- * look at, such as 2 % of a CPU or 64 MiB. Rows and sentences go by it. docs/comparison.md has the units.
+ * look at, such as 2 % of a CPU or 64 MiB. Rows and sentences go by it. docs/reference/statistics.md has the
+ * units.
  */
 
 /* A column that sentences name. */
