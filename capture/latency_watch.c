@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Puts measured waits into snapshots (docs/latency.md). */
+/* Puts measured waits into snapshots (docs/reference/latency.md). */
 #include "latency_watch.h"
 
 #include <fcntl.h>

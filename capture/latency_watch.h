@@ -13,7 +13,7 @@
 
 /*
  * Puts waits for a CPU and in D, which BPF measures, into snapshots: names instead of ids, the waits of a
- * round or of the whole time (docs/latency.md).
+ * round or of the whole time (docs/reference/latency.md).
  */
 struct latency_watch;
 

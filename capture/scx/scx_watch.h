@@ -14,7 +14,7 @@
 /*
  * The sched_ext scheduler that runs, from round to round: what it is and counts from sysfs, its contexts by a
  * reader that is made when it is first seen, and given up with all that it holds in the round that finds
- * another one or none (docs/scx.md).
+ * another one or none (docs/reference/scx.md).
  */
 struct scx_watch;
 
