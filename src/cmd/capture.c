@@ -695,6 +695,7 @@ const struct command capture_command = {
 		"the command's; 125 means that ctop itself failed. Nothing is stopped, except with "
 		"--allow-stop.",
 	.maximum_operands = INT_MAX,
+	.runs_operands = true,
 	.tables = tables,
 	.table_count = ARRAY_COUNT(tables),
 	.options_size = sizeof(struct capture_command_options),

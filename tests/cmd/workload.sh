@@ -12,7 +12,7 @@ run 'a signal' 137 err 'threads\? read' capture -o "$file" -- sh -c 'kill -9 $$'
 run 'no such command' 127 err '^ctop: cannot run /nonesuch/x: No such file' capture -o "$file" -- /nonesuch/x
 run 'a command that is no program' 126 err '^ctop: cannot run /etc/passwd: Permission denied' capture -o "$file" -- /etc/passwd
 run 'its output is its own' 0 out '^-n --for$' capture -o "$file" -- sh -c 'printf "%s\n" "$*"' sh -n --for
-run 'without its own options no -- is needed' 0 out '^here$' capture -o "$file" echo here
+refuse 'only after --' 2 "'touch' is one word too many; a command to run follows --" capture -o "$file" touch "$directory/ran"
 refuse 'a time' 2 'leave --for out' capture -o "$file" --for 3 -- true
 refuse 'standard output' 2 'the output of the command goes there: use -o FILE' capture -o - -- true
 run 'a file that cannot be written' 125 err 'nowhere' capture -o "$directory/nowhere/file" -- touch "$directory/ran"

@@ -142,7 +142,7 @@ static const struct bad_case batch_cases[] = {
 	{{"-b", "-n", "few"}, USAGE, {"-n", "few"}, 0},
 	{{"-b", "-d", "0", "-n", "1"}, USAGE, {"0.1", "3600"}, 0},
 	{{"-b", "-d", "4000", "-n", "1"}, USAGE, {"0.1", "3600"}, 0},
-	{{"-b", "-d", "1s", "-n", "1"}, USAGE, {"1s"}, 0},
+	{{"-b", "-d", "1x", "-n", "1"}, USAGE, {"1x"}, 0},
 	{{"-b", "-n", "1", "-t", "Overvew"}, USAGE, {"Overvew", "overview"}, 0},
 	{{"-b", "-n", "1", "--mode", "rates"}, USAGE, {"rates", "rate", "total"}, 0},
 	{{"-b", "-n", "1", "--format", "xml"}, USAGE, {"xml", "tsv", "json"}, 0},

@@ -45,7 +45,8 @@ struct command {
 	size_t options_size;                 /* of the struct that the tables set */
 	void (*set_defaults)(void *options); /* called on the zeroed struct; NULL: zero is the default */
 	int minimum_operands, maximum_operands;
-	bool has_sets; /* a `--` between operands parts them into sets: see options_parse() */
+	bool has_sets;      /* a `--` between operands parts them into sets: see options_parse() */
+	bool runs_operands; /* operands are a command to run, and stand after `--` */
 	/* Appends words that operands may be, each with a newline, for completions; NULL where they are
 	 * files. */
 	void (*list_operands)(struct buffer *buffer);
