@@ -15,9 +15,9 @@
 
 /*
  * The contexts that a sched_ext scheduler keeps for tasks, read in one pass over all tasks by a BPF program
- * that is assembled for its maps (docs/reference/scx.md). No memory of the scheduler is mapped or read in another way:
- * that would allocate pages in its arena. A reader holds the scheduler's maps and so its memory; it is to be
- * closed as soon as the scheduler has gone.
+ * that is assembled for its maps (docs/reference/scx.md). No memory of the scheduler is mapped or read in
+ * another way: that would allocate pages in its arena. A reader holds the scheduler's maps and so its memory;
+ * it is to be closed as soon as the scheduler has gone.
  */
 struct scx_reader {
 	struct task_field_owner *scheduler; /* and the type of its contexts; the reader's reference */
