@@ -424,11 +424,12 @@ static void ask_dashboard(struct dashboard *dashboard, const char *expression)
 	double value;
 
 	dashboard->asked++;
-	if (excuse != NULL && query(dashboard->prometheus, text, NULL, &value) == 0) {
+	if (excuse == NULL) {
+		await_series(dashboard->prometheus, text, 1, SIZE_MAX);
+	} else if (query(dashboard->prometheus, text, NULL, &value) == 0) {
+		/* a wait that is under way may give a series all the same, until it ends */
 		print_message("nothing, since %s: %s\n", excuse, text);
 		dashboard->excused++;
-	} else {
-		await_series(dashboard->prometheus, text, 1, SIZE_MAX);
 	}
 	free(text);
 }
