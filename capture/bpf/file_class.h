@@ -36,9 +36,9 @@ static inline _Bool file_is_pts(__u32 device)
 }
 
 /*
- * Returns the enum wait_class of a file. `magic` is that of its superblock; `name` has the first 8 bytes of
- * the file's name, and `device` is the number of a device file as the kernel encodes it. An anonymous inode
- * is known by its name, because the format in its mode depends on the kernel.
+ * Returns the enum wait_class of a file. `magic` is its superblock's magic number, `mode` its mode, `device`
+ * the device number of a device file as the kernel encodes it, and `name` the first 8 bytes of its name.
+ * Anonymous inodes are known by name, because the format in their mode depends on the kernel.
  */
 static inline __u32 file_class(__u64 magic, __u32 mode, __u32 device, __u64 name)
 {

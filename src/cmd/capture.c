@@ -468,10 +468,20 @@ static int take_readings(const struct capture_command_options *options, const st
 	return result;
 }
 
+/* The time that the last reading waits for executables; in a window only for those that are new since the
+ * first one. */
+static uint64_t end_patience_ns(const struct capture_command_options *options, bool has_command)
+{
+	if (has_command)
+		return 0;
+	if (options->window_seconds == 0)
+		return HEAP_PATIENCE_NS;
+	return (uint64_t)(fmin(options->window_seconds / 20, (double)HEAP_PATIENCE_NS / NS_PER_S) * NS_PER_S);
+}
+
 static int take(const struct capture_command_options *options, const struct workload *workload,
 		struct snapshot **ret_snapshot, struct snapshot_window **ret_window, struct error *error)
 {
-	const bool is_window = options->window_seconds != 0 || workload != NULL;
 	struct capture_options capture_options = reading_options_capture(&options->processes,
 									 &options->backend, &options->roots);
 	uint64_t budget = UINT64_MAX;
@@ -479,15 +489,10 @@ static int take(const struct capture_command_options *options, const struct work
 	const char *notice;
 	int result;
 
-	capture_options.once = !is_window;
+	capture_options.once = options->window_seconds == 0 && workload == NULL;
 	capture_options.allow_stop = options->heap.allow_stop;
 	capture_options.latency = options->latency_seconds > 0;
-	/* the last reading waits for executables that are new since the first one */
-	capture_options.heap_patience_ns = options->window_seconds == 0
-						   ? is_window ? 0 : HEAP_PATIENCE_NS
-						   : (uint64_t)(fmin(options->window_seconds / 20,
-								     (double)HEAP_PATIENCE_NS / NS_PER_S) *
-								NS_PER_S);
+	capture_options.heap_patience_ns = end_patience_ns(options, workload != NULL);
 	if (options->budget_seconds >= 0)
 		budget = (uint64_t)(options->budget_seconds * NS_PER_S);
 	capture_options.heap = !options->heap.no_heap;

@@ -81,18 +81,20 @@ static const char *const formats[] = {
 };
 
 static const struct option live_option_list[] = {
-	{OPTION('d', "interval", "TIME", struct live_options, interval), .unit = "s", .in_file = true,
+	{OPTION('d', "interval", "TIME", struct live_options, interval),
+	 .brief = "time between two rounds: 2 (seconds), 500ms, 1m", .unit = "s", .in_file = true,
 	 .minimum = 0.1, .maximum = 3600, .about = OPTION_ABOUT_HOST,
 	 .description = "time between two rounds: 2 (seconds, default), 500ms, 1m"},
 	{OPTION('n', NULL, "N", struct live_options, rounds), .minimum = 1, .maximum = 1e15,
 	 .about = OPTION_ABOUT_HOST, .description = "exit after this many rounds"},
-	{OPTION('b', NULL, NULL, struct live_options, batch),
+	{OPTION('b', NULL, NULL, struct live_options, batch), .brief = "print tables instead, -n of them",
 	 .description = "print a table each round instead of a screen; the first one already has deltas"},
 	{OPTION('\0', "format", "FORMAT", struct live_options, format), .choices = formats,
 	 .description = "format of -b: text, tsv, csv, json (one object per round and line) or openmetrics "
 			"(what Prometheus reads, see ctop export)"},
-	{OPTION('p', "pid", "PID", struct live_options, scope), .minimum = 1, .maximum = 2147483647,
-	 .about = OPTION_ABOUT_HOST, .description = "read only these processes: 1,2; may be repeated"},
+	{OPTION('p', "pid", "PID", struct live_options, scope), .brief = "only these processes: 1,2",
+	 .minimum = 1, .maximum = 2147483647, .about = OPTION_ABOUT_HOST,
+	 .description = "read only these processes: 1,2; may be repeated"},
 	{OPTION('\0', "futex", NULL, struct live_options, futex), .about = OPTION_ABOUT_HOST,
 	 .description =
 		 "print with -b the futexes (locks, condition variables) at which threads of the process of "

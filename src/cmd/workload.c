@@ -111,7 +111,9 @@ int workload_end(struct workload *workload)
 		count = read(workload->status, &status, sizeof(status));
 	} while (count < 0 && errno == EINTR);
 	close(workload->status);
-	if (count != sizeof(status))
+	if (count != sizeof(status)) {
+		command_note("the command did not run, or its parent was killed: its status is unknown");
 		return WORKLOAD_FAILED;
+	}
 	return WIFSIGNALED(status) ? SIGNALLED + WTERMSIG(status) : WEXITSTATUS(status);
 }

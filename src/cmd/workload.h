@@ -9,8 +9,8 @@
  * ctop's own.
  */
 struct workload {
-	int start, status; /* descriptors: closed, or written to, when it may start; its wait status comes
-			      when it ended */
+	int start;  /* descriptor: a byte starts the command, closing it without one gives the command up */
+	int status; /* descriptor: has the command's wait status once it has ended */
 };
 
 enum {
@@ -24,15 +24,17 @@ enum {
  */
 int workload_prepare(char *const words[], struct workload *ret_workload, struct error *error);
 
-/* Starts it. From here on this process ignores SIGINT and SIGQUIT, which end the command. */
+/* Starts the command. From here on this process ignores SIGINT and SIGQUIT, which are for the command, and
+ * SIGPIPE. */
 void workload_start(const struct workload *workload);
 
 /* A descriptor that is readable once the command has ended. */
 int workload_descriptor(const struct workload *workload);
 
 /*
- * Waits for its end, or gives it up if it was not started. Returns the exit status that a shell has for it:
- * 128 and the signal that ended it, 127 if there is no such command, 126 if it cannot be executed.
+ * Waits until the command has ended, or gives it up if it was not started. Returns the exit status that a
+ * shell has for it: 128 and the signal that ended it, 127 if there is no such command, 126 if it cannot be
+ * executed. Returns WORKLOAD_FAILED, and says so on stderr, if the status is unknown.
  */
 int workload_end(struct workload *workload);
 

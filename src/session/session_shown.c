@@ -496,7 +496,7 @@ static uint32_t find_measured_classes(const struct window *window, const struct 
 
 		for (size_t row = 0; row < shown->row_count; row++)
 			time = number_add_saturating(
-				time, number_add_saturating(times[row].known_ns, times[row].unknown_ns));
+				time, number_add_saturating(times[row].known, times[row].unknown));
 		if (time >= window->latency->span_ns / RARE_PART)
 			classes |= UINT32_C(1) << class;
 		free(times);

@@ -1017,7 +1017,7 @@ static void add_times(const struct session *session, const struct shown *shown,
 						: NULL;
 
 		for (size_t row = 0; rows != NULL && row < shown->row_count; row++)
-			of_shown[row].time_ns[class] = rows[row].known_ns;
+			of_shown[row].time_ns[class] = rows[row].known;
 		free(rows);
 	}
 }

@@ -79,7 +79,7 @@ struct latency_time {
 	uint32_t record;  /* its index */
 	uint32_t pid;     /* 0: of processes that have ended; or LATENCY_PROCESS_UNKNOWN */
 	uint8_t class;    /* enum wait_class */
-	uint64_t time_ns; /* of what goes on, up to the reading */
+	uint64_t time_ns; /* unfinished waits count up to the reading */
 };
 
 /* How long threads of one record waited for a CPU while another ran, and how often that one woke them. */

@@ -58,7 +58,8 @@ enum round_stream {
 	STREAM_TITLE_TEXTS,
 	STREAM_WAIT_CLASS, /* three, as every column has */
 	STREAM_WAIT_OBJECT = STREAM_WAIT_CLASS + 3,
-	STREAM_LATENCY_TIMES = STREAM_WAIT_OBJECT + 5, /* count, whose and in which class; how long */
+	/* The two streams before held times in an earlier form. Count, whose and in which class; how long. */
+	STREAM_LATENCY_TIMES = STREAM_WAIT_OBJECT + 5,
 	STREAM_TOTAL = STREAM_LATENCY_TIMES + 2,
 };
 

@@ -37,7 +37,7 @@ struct measure {
 static void add_known(const struct measure *measure, uint32_t row, uint64_t amount,
 		      const struct latency_waits *waits)
 {
-	measure->rows[row].known_ns = number_add_saturating(measure->rows[row].known_ns, amount);
+	measure->rows[row].known = number_add_saturating(measure->rows[row].known, amount);
 	if (measure->of_row != NULL)
 		latency_merge(&measure->of_row[row], &waits->of[measure->kind]);
 }
@@ -48,23 +48,23 @@ static void add_unknown(const struct measure *measure, uint32_t row, uint64_t am
 
 	if (amount == 0)
 		return;
-	time->unknown_ns = number_add_saturating(time->unknown_ns, amount);
+	time->unknown = number_add_saturating(time->unknown, amount);
 	time->reason = reason;
 }
 
 /* Adds what is of a known process, to its row. */
-static void add_part(const struct measure *measure, const struct shown *shown,
-		     const struct latency_time *part, const struct latency_waits *waits)
+static void add_part(const struct measure *measure, const struct shown *shown, uint32_t record, uint32_t pid,
+		     uint64_t amount, const struct latency_waits *waits)
 {
-	uint64_t *rest = &measure->amounts[part->record];
+	uint64_t *rest = &measure->amounts[record];
 	bool unsure;
-	const uint32_t row = latency_rows_find(shown->latency_rows, part->record, part->pid, &unsure);
+	const uint32_t row = latency_rows_find(shown->latency_rows, record, pid, &unsure);
 
-	*rest -= part->time_ns < *rest ? part->time_ns : *rest;
+	*rest -= amount < *rest ? amount : *rest;
 	if (row != UINT32_MAX && unsure)
-		add_unknown(measure, row, part->time_ns, REASON_BY_NAME);
+		add_unknown(measure, row, amount, REASON_BY_NAME);
 	else if (row != UINT32_MAX)
-		add_known(measure, row, part->time_ns, waits);
+		add_known(measure, row, amount, waits);
 }
 
 static void add_parts(const struct measure *measure, const struct shown *shown)
@@ -75,16 +75,14 @@ static void add_parts(const struct measure *measure, const struct shown *shown)
 
 	for (size_t i = 0; measure->of_row != NULL && i < latency->share_count; i++) {
 		const struct latency_share *share = &latency->shares[i];
-		const struct latency_time part = {share->record, share->pid, WAIT_CLASS_UNKNOWN,
-						  latency_count(&share->waits.of[measure->kind])};
-
-		add_part(measure, shown, &part, &share->waits);
+		add_part(measure, shown, share->record, share->pid,
+			 latency_count(&share->waits.of[measure->kind]), &share->waits);
 	}
 	for (size_t i = 0; measure->of_row == NULL && i < latency->time_count; i++) {
 		const struct latency_time *time = &latency->times[i];
 
 		if (time->class == measure->class && time->pid != LATENCY_PROCESS_UNKNOWN)
-			add_part(measure, shown, time, NULL);
+			add_part(measure, shown, time->record, time->pid, time->time_ns, NULL);
 	}
 	pairs = latency_rows_records(shown->latency_rows, &count);
 	for (size_t i = 0; i < count; i++) {
@@ -146,7 +144,7 @@ struct row_waits *reduce_waits(const struct window *window, const struct shown *
 	measure.of_row = memory_allocate_zero(shown->row_count + 1, sizeof(*measure.of_row));
 	measure_rows(window, shown, &measure);
 	for (size_t row = 0; row < shown->row_count; row++)
-		rows[row] = (struct row_waits){measure.of_row[row], measure.rows[row].unknown_ns,
+		rows[row] = (struct row_waits){measure.of_row[row], measure.rows[row].unknown,
 					       measure.rows[row].reason};
 	free(measure.of_row);
 	free(measure.rows);
@@ -355,11 +353,11 @@ static void begin_time(struct reducer *reducer)
 			accumulator_miss(accumulator, missing);
 			continue;
 		}
-		if (rows[row].unknown_ns != 0)
+		if (rows[row].unknown != 0)
 			accumulator_miss(accumulator, rows[row].reason);
-		if (rows[row].unknown_ns == 0 || rows[row].known_ns != 0)
+		if (rows[row].unknown == 0 || rows[row].known != 0)
 			accumulator->read++;
-		accumulator->sum[0].real = (double)rows[row].known_ns *
+		accumulator->sum[0].real = (double)rows[row].known *
 					   (as_rate ? 1e9 / (double)window->latency->span_ns : 1.0);
 	}
 	free(rows);

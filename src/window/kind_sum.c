@@ -331,11 +331,11 @@ static void add_class_times(struct reducer *reducer)
 		for (size_t row = 0; row < reducer->shown->row_count; row++) {
 			struct accumulator *parts = reducer_row(reducer, row);
 
-			parts[wait_classes[class].part].sum[0].real += (double)rows[row].known_ns;
+			parts[wait_classes[class].part].sum[0].real += (double)rows[row].known;
 			parts[TIME_PART_SLEEP].read = 1;
-			if (rows[row].known_ns != 0)
+			if (rows[row].known != 0)
 				parts[0].read = 1;
-			if (rows[row].unknown_ns != 0)
+			if (rows[row].unknown != 0)
 				accumulator_miss(&parts[0], rows[row].reason);
 		}
 		free(rows);

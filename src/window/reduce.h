@@ -59,7 +59,7 @@ struct row_waits {
 
 /* The time of a row in a class. */
 struct row_time {
-	uint64_t known_ns, unknown_ns; /* in the same way */
+	uint64_t known, unknown; /* ns, in the same way */
 	reason_id reason;
 };
 

@@ -8,8 +8,8 @@
 #include "snapshot/snapshot.h"
 
 /*
- * What threads waited for at each of the last readings: how their time asleep divides where latency is not
- * measured. Only threads of which two readings differ have samples. A zeroed struct has seen no reading.
+ * What threads waited for at each of the last readings. Without latency, their time asleep is divided by it.
+ * Threads have samples if they are new or two of their readings differ. A zeroed struct has no readings.
  */
 
 enum {
@@ -33,8 +33,9 @@ struct wait_samples {
 };
 
 /*
- * Adds the reading `now`, which came after `before`; `before_of` has the index in `before` of each of its
- * threads, or what is beyond: it was not there. Begins anew where one of the two has no classes.
+ * Adds the reading `now`, the one after `before`. `before_of` has for each thread of `now` its index in
+ * `before`, or a number past the last index if the thread is new. Drops all samples if one of the two
+ * readings has no classes.
  */
 void wait_samples_add(struct wait_samples *samples, const struct snapshot *before, const struct snapshot *now,
 		      const uint32_t before_of[]);

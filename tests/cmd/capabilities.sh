@@ -37,6 +37,9 @@ if said=$(as_nobody "$directory/ctop" capture -o "$directory/own/file" 2>&1); th
     said=
 fi
 result "capture as nobody" "$said"
+as_nobody "$directory/ctop" capture -o "$directory/own/workload" -- grep CapEff /proc/self/status >"$directory/caps" 2>/dev/null
+result "a command that is captured gets none of them" "$(grep -q '^CapEff:.0000000000000000$' "$directory/caps" ||
+    cat "$directory/caps")"
 result "taskstats answers" "$(as_nobody "$directory/ctop" show "$directory/own/file" --metrics cpu_delay_count \
     --format tsv | awk -F '\t' '$3 == "cpu_delay_count" && $4 ~ /^[0-9]/ { found = 1 } END { if (!found) print "no value" }')"
 result "I/O of root's processes is read" "$({ as_nobody "$directory/ctop" capture -p $$ -o "$directory/own/one" &&

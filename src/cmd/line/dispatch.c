@@ -13,17 +13,8 @@
 #include "help.h"
 #include "output.h"
 
-/* Whether all operands follow the word `--`. */
-static bool follow_separator(char *const *typed, int typed_count, int operand_count)
-{
-	const int separator = typed_count - operand_count - 1;
-
-	return separator >= 0 && strcmp(typed[separator], options_separator) == 0;
-}
-
-/* `runs_unasked`: the operands would be run without a `--` before them. */
 static int check_operand_count(command_table commands, const struct command *command, char **operands,
-			       int count, bool runs_unasked, struct error *error)
+			       int count, const struct option_set *given, struct error *error)
 {
 	if (command->name == NULL && count > 0 && command_find(commands, operands[0]) != NULL)
 		return error_set(error, -EINVAL, "'%s' must come first: ctop %s ...", operands[0],
@@ -33,12 +24,12 @@ static int check_operand_count(command_table commands, const struct command *com
 				 command->name != NULL ? command->name : "ctop",
 				 command->minimum_operands == 1 ? "a file" : "two files",
 				 command->name != NULL ? command->name : "", command->usage);
-	if (count <= command->maximum_operands && !runs_unasked)
-		return 0;
-	if (runs_unasked)
+	if (command->runs_operands && given->operands_before_separator != 0)
 		return error_set(error, -EINVAL,
 				 "'%.100s' is one word too many; a command to run follows --: ctop %s %s",
 				 operands[0], command->name, command->usage);
+	if (count <= command->maximum_operands)
+		return 0;
 	return error_set(error, -EINVAL, "'%.100s' is one word too many: ctop %s%s%s",
 			 operands[command->maximum_operands], command->name != NULL ? command->name : "",
 			 command->name != NULL ? " " : "", command->usage);
@@ -149,9 +140,7 @@ static int run(command_table commands, const struct command *command, char *cons
 	} else if (is_slip(commands, command, reading.words, reading.operands)) {
 		command_unknown(commands, reading.words[0], &reading.error);
 		status = command_misused(NULL, &reading.error);
-	} else if (check_operand_count(commands, command, reading.words, reading.operands,
-				       command->runs_operands && reading.operands != 0 &&
-					       !follow_separator(typed, count, reading.operands),
+	} else if (check_operand_count(commands, command, reading.words, reading.operands, &reading.given,
 				       &reading.error) < 0) {
 		status = command_misused(command, &reading.error);
 	} else if (command->configure != NULL &&

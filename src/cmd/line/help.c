@@ -9,6 +9,7 @@ enum {
 	HELP_WIDTH = 79,
 	OPTION_COLUMN = 30,
 	SUMMARY_COLUMN = 12,
+	BRIEF_VALUE_CELLS = 7,
 };
 
 void help_append_wrapped(struct buffer *buffer, const char *text, const char *head, size_t column)
@@ -120,6 +121,25 @@ static void append_brief_commands(struct buffer *buffer, command_table commands)
 	}
 }
 
+static void append_brief_options(struct buffer *buffer, const struct command *command)
+{
+	buffer_append_text(buffer, "Options of the screen:\n");
+	for (size_t t = 0; t < command->table_count; t++) {
+		const struct option_table *table = command->tables[t].table;
+
+		for (size_t i = 0; i < table->count; i++) {
+			const struct option *option = &table->options[i];
+
+			const char *value = option->value_name != NULL ? option->value_name : "";
+
+			if (option->brief != NULL)
+				buffer_append_format(buffer, "  -%c %-*.*s %s\n", option->letter,
+						     BRIEF_VALUE_CELLS, (int)strcspn(value, "["), value,
+						     option->brief);
+		}
+	}
+}
+
 int help_print_brief(command_table commands)
 {
 	struct output output = {0};
@@ -130,16 +150,8 @@ int help_print_brief(command_table commands)
 		"Usage: ctop [OPTION]... [FILE [FILE]]    the screen: this host, a file, two compared\n"
 		"       ctop COMMAND [ARGUMENT]...\n\n");
 	append_brief_commands(buffer, commands);
+	append_brief_options(buffer, commands[0]);
 	buffer_append_text(buffer,
-			   "Options of the screen:\n"
-			   "  -g AXIS    group by process, pid, cgroup, container, thread, user or wait\n"
-			   "  -t TAB     start on a tab: run, time, io, memory, latency, ...\n"
-			   "  -f FILTER  only matching rows: web, 'cpu% > 50', 'state = D'\n"
-			   "  -p PID,... only these processes\n"
-			   "  -s COLUMN  sort\n"
-			   "  -H         a row for each thread\n"
-			   "  -d TIME    time between two rounds: 2 (seconds), 500ms, 1m\n"
-			   "  -b         print tables instead, -n of them\n"
 			   "Examples:\n"
 			   "  ctop -c nginx.service                     one service\n"
 			   "  ctop capture --for 10 -o a.ctprof.zst     keep ten seconds\n"

@@ -52,31 +52,6 @@ static const char *nearest_option(const struct option_table_use *uses, size_t us
 	return nearest_name(word, names, count);
 }
 
-/* What other programs call options that have another letter here. */
-static const struct {
-	const char *written, *hint;
-} habits[] = {
-	{"-o", "-s COLUMN sorts, --columns chooses columns, and -o FILE is the output of show, diff, dump "
-	       "and capture"},
-	{"-i", "idle groups are hidden (--all shows them), and -t io has reads and writes"},
-};
-
-static int unknown_option(const struct parser *parser, const char *written, struct error *error)
-{
-	const char *nearest = strncmp(written, "--", 2) == 0
-				      ? nearest_option(parser->uses, parser->use_count, written + 2, false)
-				      : NULL;
-
-	if (nearest != NULL)
-		return error_set(error, -EINVAL, "unknown option '%s', did you mean '--%s'?", written,
-				 nearest);
-	for (size_t i = 0; i < ARRAY_COUNT(habits); i++) {
-		if (strcmp(habits[i].written, written) == 0)
-			return error_set(error, -EINVAL, "unknown option '%s': %s", written, habits[i].hint);
-	}
-	return error_set(error, -EINVAL, "unknown option '%s'", written);
-}
-
 static bool is_name(const char *own, const char *name, size_t length)
 {
 	return own != NULL && strlen(own) == length && memcmp(own, name, length) == 0;
@@ -112,6 +87,32 @@ static bool find(const struct parser *parser, const char *name, size_t length, c
 		}
 	}
 	return false;
+}
+
+/* What other programs call options of tables of rows that have another letter here. */
+static const struct {
+	const char *written, *hint;
+} habits[] = {
+	{"-o", "-s COLUMN sorts, --columns chooses columns, and -o FILE is the output of show, diff, dump "
+	       "and capture"},
+	{"-i", "idle groups are hidden (--all shows them), and -t io has reads and writes"},
+};
+
+static int unknown_option(const struct parser *parser, const char *written, struct error *error)
+{
+	const char *nearest = strncmp(written, "--", 2) == 0
+				      ? nearest_option(parser->uses, parser->use_count, written + 2, false)
+				      : NULL;
+	struct option_match sort;
+
+	if (nearest != NULL)
+		return error_set(error, -EINVAL, "unknown option '%s', did you mean '--%s'?", written,
+				 nearest);
+	for (size_t i = 0; i < ARRAY_COUNT(habits) && find(parser, NULL, 0, 's', &sort); i++) {
+		if (strcmp(habits[i].written, written) == 0)
+			return error_set(error, -EINVAL, "unknown option '%s': %s", written, habits[i].hint);
+	}
+	return error_set(error, -EINVAL, "unknown option '%s'", written);
 }
 
 static bool is_unit_of_size(const char *unit)
@@ -418,7 +419,7 @@ int options_parse(const struct option_table_use *uses, size_t use_count, void *v
 	bool only_operands = false;
 
 	*ret_request = OPTION_REQUEST_NONE;
-	*ret_given = (struct option_set){{false}};
+	*ret_given = (struct option_set){.operands_before_separator = 0};
 	while (parser.next < word_count && *ret_request == OPTION_REQUEST_NONE) {
 		char *word = words[parser.next++];
 		const bool is_separator = strcmp(word, options_separator) == 0;
@@ -431,6 +432,7 @@ int options_parse(const struct option_table_use *uses, size_t use_count, void *v
 			has_sets &= !is_separator;
 		} else if (is_separator) {
 			only_operands = true;
+			ret_given->operands_before_separator = operands;
 		} else if (word[1] != '-') {
 			status = parse_letters(&parser, word, ret_request, error);
 		} else {
@@ -441,6 +443,8 @@ int options_parse(const struct option_table_use *uses, size_t use_count, void *v
 		if (status < 0)
 			return status;
 	}
+	if (!only_operands)
+		ret_given->operands_before_separator = operands;
 	return *ret_request == OPTION_REQUEST_NONE && check_contradictions(&parser, error) < 0 ? -EINVAL
 											       : operands;
 }

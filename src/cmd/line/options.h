@@ -63,6 +63,7 @@ struct option {
 	int (*parse)(const char *value, void *member, struct error *error);
 	const char *description; /* one sentence for help; NULL: describe() appends it */
 	void (*describe)(struct buffer *buffer);
+	const char *brief; /* a few words for the short help of the program; NULL: it has no place there */
 	/*
 	 * Whether it may stand in the configuration file, under its name: what is shown and how, but nothing
 	 * that widens what is read.
@@ -121,6 +122,8 @@ enum {
 /* Options of the tables of a command, by their place there. */
 struct option_set {
 	bool has[OPTIONS_MAX];
+	int operands_before_separator; /* operands that came before the `--` that ends the options; without
+					  one, all */
 };
 
 /* What the user asks for instead of running the command. */

@@ -58,12 +58,14 @@ static void describe_tab(struct buffer *buffer)
 }
 
 static const struct option list[] = {
-	{OPTION('t', "tab", "TAB", struct screen_options, tab), .describe = describe_tab, .in_file = true,
-	 .list = list_tabs, .about = OPTION_ABOUT_ROWS},
+	{OPTION('t', "tab", "TAB", struct screen_options, tab),
+	 .brief = "start on a tab: run, time, io, memory, latency, ...", .describe = describe_tab,
+	 .in_file = true, .list = list_tabs, .about = OPTION_ABOUT_ROWS},
 	{PARSED_OPTION('\0', "mode", "MODE", struct screen_options, mode, parse_mode), .print = print_mode,
 	 .list = list_modes, .in_file = true, .about = OPTION_ABOUT_ROWS,
 	 .description = "numbers per second (rate), of the last interval, since the base, or in total"},
-	{OPTION('f', "filter", "FILTER", struct screen_options, filter), .in_file = true,
+	{OPTION('f', "filter", "FILTER", struct screen_options, filter),
+	 .brief = "only matching rows: web, 'cpu% > 50', 'state = D'", .in_file = true,
 	 .description = "show only rows whose name contains this text or matches /REGEX/ (or does not, with "
 			"!), or where COLUMN > NUMBER, and only threads with 'user = NAME', 'state = D' and "
 			"so on; join several by and, or, not (ctop help filters)"},
@@ -74,8 +76,9 @@ static const struct option list[] = {
 	 .description =
 		 "show only threads in this cgroup and below it, as the filter 'cgroup = CGROUP' "
 		 "does: a path, its last names, a glob for whole paths, or a container; may be repeated"},
-	{OPTION('H', "threads", NULL, struct screen_options, threads), .about = OPTION_ABOUT_ROWS,
-	 .excludes = "group-by", .description = "show a row for each thread instead of groups"},
+	{OPTION('H', "threads", NULL, struct screen_options, threads), .brief = "a row for each thread",
+	 .about = OPTION_ABOUT_ROWS, .excludes = "group-by",
+	 .description = "show a row for each thread instead of groups"},
 	{OPTION('\0', "all", NULL, struct screen_options, all), .about = OPTION_ABOUT_ROWS,
 	 .description =
 		 "print groups that did nothing in the span, and those without a number in the tab, too: in "

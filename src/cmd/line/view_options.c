@@ -79,7 +79,8 @@ void view_options_list_columns(struct buffer *buffer)
 }
 
 static const struct option view_options_list[] = {
-	{PARSED_OPTION('g', "group-by", "AXIS", struct view_options, axis, parse_axis), .print = print_axis,
+	{PARSED_OPTION('g', "group-by", "AXIS", struct view_options, axis, parse_axis),
+	 .brief = "group by process, pid, cgroup, container, thread, user or wait", .print = print_axis,
 	 .list = list_axes, .in_file = true,
 	 .description =
 		 "group threads by process, pid, cgroup, container, thread, thread-exact, "
@@ -90,8 +91,9 @@ static const struct option view_options_list[] = {
 	 .description = "keep cgroup paths as they are"},
 	{OPTION('\0', "cgroup-flatten", "GLOB", struct view_options, flatten), .in_file = true,
 	 .description = "treat all cgroups that match as one; may be repeated, the first match wins"},
-	{OPTION('s', "sort-by", "M[:asc|:desc],...", struct view_options, sort_by),
-	 .list = view_options_list_columns, .in_file = true, .about = OPTION_ABOUT_ROWS,
+	{OPTION('s', "sort-by", "COLUMN[:asc|:desc],...", struct view_options, sort_by),
+	 .brief = "sort by this column", .list = view_options_list_columns, .in_file = true,
+	 .about = OPTION_ABOUT_ROWS,
 	 .description = "order groups by these metrics, largest first unless :asc; names from A on"},
 	{OPTION('\0', "columns", "NAME,...", struct view_options, columns), .list = view_options_list_columns,
 	 .in_file = true, .description = "print these columns in this order"},
