@@ -26,6 +26,15 @@ run 'a command of 2 s' 0 err 'threads\? read' capture -o "$file" -- sh -c "'$dir
 text=$("$ctop" show "$file" --all --limit 0 2>&1)
 expect 'its time' 'rate over [23]\.[0-9]*s' "$text"
 expect 'its threads are not those of ctop' '^[+ ]*workload-test  *1' "$text"
+# shellcheck disable=SC2016
+"$ctop" capture -o "$file.parent" -- sh -c 'grep PPid /proc/$PPID/status' >"$directory/parent" 2>/dev/null &
+capture=$!
+wait $capture
+if ! grep -q . "$directory/parent" || grep -q "	$capture\$" "$directory/parent"; then
+    result 'nor is it a child of a child' "the parent: $(cat "$directory/parent")"
+else
+    result 'nor is it a child of a child' ''
+fi
 parts=$(zstd -dc "$file" | grep -o '"parts":\[.*' | grep -o '"length_ns"' | wc -l)
 result 'its parts' "$([ "$parts" -ge 5 ] || echo "only $parts")"
 
